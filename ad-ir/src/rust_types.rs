@@ -264,11 +264,8 @@ fn element_type<L>(
             // An element of the vector of all elements.
             let elem = parts.first().map(|part| element_type(krate, part, 1, leaf));
             let array = format_ident!("Array{}", of.rank);
-            if of.is_vec {
-                quote!(#krate::runtime::alloc::vec::Vec<#elem>)
-            } else {
-                quote!(#krate::ndarray::#array<#elem>)
-            }
+            let of = if of.is_vec { quote!(runtime::alloc::vec::Vec) } else { quote!(ndarray::#array) };
+            quote!(#krate::#of<#elem>)
         }
         Tree::Tuple(parts) => {
             let parts: Vec<TokenStream> = parts.iter().map(|part| element_type(krate, part, lists, leaf)).collect();
@@ -335,7 +332,8 @@ pub fn zipped(krate: &TokenStream, of: &ListType, element: &Tree<TokenStream>) -
         let name = name(k.next().unwrap_or(0));
         quote!(#name)
     });
-    quote!(::core::iter::Iterator::collect::<#krate::runtime::alloc::vec::Vec<_>>(::core::iter::Iterator::map(#all, |#pattern| #item)))
+    let each = quote!(::core::iter::Iterator::map(#all, |#pattern| #item));
+    quote!(::core::iter::Iterator::collect::<#krate::runtime::alloc::vec::Vec<_>>(#each))
 }
 
 /// A value that owns its parts, given its leaves. A leaf in a list is given as the `Vec` of that
@@ -529,8 +527,7 @@ impl<L: Clone> PlaceCollector<'_, L> {
 
     fn add_list(&mut self, of: &ListType, element: &Tree<L>, place: &TokenStream) {
         let (item, stack) = (Ident::new("item_", Span::mixed_site()), Ident::new("stack_", Span::mixed_site()));
-        let (apart, lists) = (self.apart, self.lists);
-        let krate = apart.krate;
+        let (apart, lists, krate) = (self.apart, self.lists, self.apart.krate);
         let mut parts = PlaceCollector { apart, lists, inside: true, present: None, ragged: None, all: Vec::new() };
         parts.add(element, &quote!(#item));
         for PlacedLeaf { leaf, place: part, present, ragged, .. } in parts.all {

@@ -309,7 +309,7 @@ fn stubs_have_the_right_signatures() {
             _: usize,
             _: &[f64],
             _: &::ad::ndarray::ArrayRef1<f64>,
-        ) -> (Array1<f64>, (::ad::ndarray::Array2<f64>, ::std::vec::Vec<f64>)) {
+        ) -> (Array1<f64>, (::ad::ndarray::Array2<f64>, ::ad::runtime::alloc::vec::Vec<f64>)) {
             ::core::panic!("the derivatives of `f` were not written: it has an error")
         }
         ///Stands in for a derivative of `f`, which has an error.

@@ -205,7 +205,9 @@ fn walk(tokens: &[TokenTree], n: &mut u64, counts: bool) -> TokenStream {
                         let parts: Vec<TokenTree> = g.stream().into_iter().collect();
                         if let Some(at) = parts.iter().position(|t| punct(Some(t)) == ';') {
                             out.truncate(out.len() - 2);
-                            while matches!(out.last(), Some(t) if punct(Some(t)) == ':' || ident(Some(t)) == "std") {
+                            let path = ["std", "ad", "runtime", "alloc"];
+                            let of_path = |t: &TokenTree| punct(Some(t)) == ':' || path.contains(&&*ident(Some(t)));
+                            while out.last().is_some_and(of_path) {
                                 out.pop();
                             }
                             let x: TokenStream = parts[..at].iter().cloned().collect();

@@ -65,7 +65,7 @@ fn histogram_energy_grad(
     weights: &[f32],
     bins: &[usize],
     n: usize,
-) -> ::std::vec::Vec<f32> {
+) -> ::ad::runtime::alloc::vec::Vec<f32> {
     histogram_energy_value_and_grad(weights, bins, n).1
 }
 ///The value of [`histogram_energy`] and its gradient with respect to `weights`.
@@ -129,7 +129,7 @@ fn histogram_energy_value_and_grad(
     weights: &[f32],
     bins: &[usize],
     n: usize,
-) -> (f32, ::std::vec::Vec<f32>) {
+) -> (f32, ::ad::runtime::alloc::vec::Vec<f32>) {
     ///A loop nest over 1 axis.
     fn compute_c2(bins: &[usize], n: usize, weights_len_: usize) -> bool {
         #[inline(always)]
@@ -241,10 +241,10 @@ fn histogram_energy_value_and_grad(
             ),
         )
     }
-    let mut v1_ = ::std::vec![0.0_f32; n];
+    let mut v1_ = ::ad::runtime::alloc::vec![0.0_f32; n];
     scatter_v1(&mut v1_, bins, weights, n, weights_len_);
     let t1_ = compute_t1(&v1_, n);
-    let mut v2_ = ::std::vec![0.0; weights_len_];
+    let mut v2_ = ::ad::runtime::alloc::vec![0.0; weights_len_];
     compute_v2(&mut v2_, weights, bins, &v1_, weights_len_);
     (t1_, v2_)
 }
@@ -276,7 +276,9 @@ fn __ad_check_histogram_energy(
     let own0_ = ::ad::runtime::check::slice(argument0_);
     let mut check0_ = ::ad::runtime::check::Check::new(
         how0_,
-        ::std::vec::Vec::from([::ad::runtime::check::point("weights", &own0_)]),
+        ::ad::runtime::check::Vec::from([
+            ::ad::runtime::check::point("weights", &own0_),
+        ]),
         |at0_| ::ad::runtime::check::leaf(
             &histogram_energy(&at0_.moved(0usize, &own0_)[..], argument1_, argument2_),
         ),
@@ -290,7 +292,7 @@ fn __ad_check_histogram_energy(
             );
             (
                 ::ad::runtime::check::leaf(&value0_),
-                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0_)]),
+                ::ad::runtime::check::Vec::from([::ad::runtime::check::leaf(&part0_)]),
             )
         });
     check0_.done();

@@ -198,10 +198,10 @@ pub fn logistic_value_and_grad(
         )
     }
     let block_ = ::ad::runtime::kernel::block_of_rows(x_rows_, 2 + w_len_);
-    let mut z = ::std::vec![0.0; block_];
-    let mut v1_ = ::std::vec![0.0; block_];
+    let mut z = ::ad::runtime::alloc::vec![0.0; block_];
+    let mut v1_ = ::ad::runtime::alloc::vec![0.0; block_];
     let mut t1_: f64 = 0.0;
-    let mut v2_ = ::std::vec![0.0; w_len_];
+    let mut v2_ = ::ad::runtime::alloc::vec![0.0; w_len_];
     for first_ in (0..x_rows_).step_by(block_) {
         let count_ = block_.min(x_rows_ - first_);
         ::ad::runtime::kernel::gemv(
@@ -254,7 +254,7 @@ pub fn __ad_check_logistic(
     let own0_ = argument0_.clone();
     let mut check0_ = ::ad::runtime::check::Check::new(
         how0_,
-        ::std::vec::Vec::from([::ad::runtime::check::point("w", &own0_)]),
+        ::ad::runtime::check::Vec::from([::ad::runtime::check::point("w", &own0_)]),
         |at0_| ::ad::runtime::check::leaf(
             &logistic(&at0_.moved(0usize, &own0_), argument1_, argument2_),
         ),
@@ -268,7 +268,7 @@ pub fn __ad_check_logistic(
             );
             (
                 ::ad::runtime::check::leaf(&value0_),
-                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0_)]),
+                ::ad::runtime::check::Vec::from([::ad::runtime::check::leaf(&part0_)]),
             )
         });
     check0_.done();

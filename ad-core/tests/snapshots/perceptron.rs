@@ -517,7 +517,7 @@ fn loss_value_and_grad(
             + labels_len_ * w2_cols_ + 3 * labels_len_ + w1_cols_ + w1_rows_ * w1_cols_
             + w1_cols_ * w2_cols_ + w2_cols_,
     );
-    let mut m1_ = ::std::vec![0.0; images_rows_ * w1_cols_];
+    let mut m1_ = ::ad::runtime::alloc::vec![0.0; images_rows_ * w1_cols_];
     ::ad::runtime::kernel::gemm(
         &mut m1_,
         ::ad::runtime::kernel::Operand::Plain(&images_data_),
@@ -527,7 +527,7 @@ fn loss_value_and_grad(
     );
     let mut hidden = m1_;
     compute_hidden(&mut hidden, &b1_data_, w1_cols_, images_rows_);
-    let mut m2_ = ::std::vec![0.0; images_rows_ * w2_cols_];
+    let mut m2_ = ::ad::runtime::alloc::vec![0.0; images_rows_ * w2_cols_];
     ::ad::runtime::kernel::gemm(
         &mut m2_,
         ::ad::runtime::kernel::Operand::Plain(&hidden),
@@ -535,14 +535,14 @@ fn loss_value_and_grad(
         [images_rows_, w1_cols_, w2_cols_],
         false,
     );
-    let mut m3_ = ::std::vec![0.0; labels_len_ * w2_cols_];
+    let mut m3_ = ::ad::runtime::alloc::vec![0.0; labels_len_ * w2_cols_];
     compute_m3(&mut m3_, &b2_data_, &m2_, w2_cols_, labels_len_);
-    let mut v1_ = ::std::vec![0.0; labels_len_];
+    let mut v1_ = ::ad::runtime::alloc::vec![0.0; labels_len_];
     ::ad::runtime::kernel::each_row(&mut v1_, &m3_, ::ad::runtime::kernel::largest);
-    let mut v2_ = ::std::vec![0.0; labels_len_];
+    let mut v2_ = ::ad::runtime::alloc::vec![0.0; labels_len_];
     compute_v2(&mut v2_, &v1_, labels_len_);
     let mut m4_ = m3_;
-    let mut v3_ = ::std::vec![0.0; labels_len_];
+    let mut v3_ = ::ad::runtime::alloc::vec![0.0; labels_len_];
     compute_m4_and_v3(&mut m4_, &mut v3_, &v2_, labels_len_, w2_cols_);
     let mut v4_ = v3_;
     let t4_ = compute_t4_and_v4(
@@ -557,11 +557,11 @@ fn loss_value_and_grad(
         t2_,
     );
     let t5_ = t4_ / t1_;
-    let mut m5_ = ::std::vec![0.0; images_rows_ * w2_cols_];
+    let mut m5_ = ::ad::runtime::alloc::vec![0.0; images_rows_ * w2_cols_];
     write_m5(&mut m5_, &m4_, &v4_, w2_cols_, labels_len_);
     let mut m6_ = m5_;
     scatter_m6(&mut m6_, &labels_data_, w2_cols_, labels_len_, t3_);
-    let mut m7_ = ::std::vec![0.0; images_rows_ * w1_cols_];
+    let mut m7_ = ::ad::runtime::alloc::vec![0.0; images_rows_ * w1_cols_];
     ::ad::runtime::kernel::gemm(
         &mut m7_,
         ::ad::runtime::kernel::Operand::Plain(&m6_),
@@ -570,9 +570,9 @@ fn loss_value_and_grad(
         false,
     );
     let mut m8_ = m7_;
-    let mut v5_ = ::std::vec![0.0; w1_cols_];
+    let mut v5_ = ::ad::runtime::alloc::vec![0.0; w1_cols_];
     compute_m8_and_v5(&mut m8_, &mut v5_, &hidden, w1_cols_, images_rows_);
-    let mut m9_ = ::std::vec![0.0; w1_rows_ * w1_cols_];
+    let mut m9_ = ::ad::runtime::alloc::vec![0.0; w1_rows_ * w1_cols_];
     ::ad::runtime::kernel::gemm(
         &mut m9_,
         ::ad::runtime::kernel::Operand::Transposed(&images_data_),
@@ -580,7 +580,7 @@ fn loss_value_and_grad(
         [w1_rows_, images_rows_, w1_cols_],
         false,
     );
-    let mut m10_ = ::std::vec![0.0; w1_cols_ * w2_cols_];
+    let mut m10_ = ::ad::runtime::alloc::vec![0.0; w1_cols_ * w2_cols_];
     ::ad::runtime::kernel::gemm(
         &mut m10_,
         ::ad::runtime::kernel::Operand::Transposed(&hidden),
@@ -588,7 +588,7 @@ fn loss_value_and_grad(
         [w1_cols_, images_rows_, w2_cols_],
         false,
     );
-    let mut v6_ = ::std::vec![0.0; w2_cols_];
+    let mut v6_ = ::ad::runtime::alloc::vec![0.0; w2_cols_];
     ::ad::runtime::kernel::column_sums(&mut v6_, &m6_, false);
     (
         t5_,
@@ -634,7 +634,7 @@ fn __ad_check_loss(
     let own3_ = argument3_.clone();
     let mut check0_ = ::ad::runtime::check::Check::new(
         how0_,
-        ::std::vec::Vec::from([
+        ::ad::runtime::check::Vec::from([
             ::ad::runtime::check::point("w1", &own0_),
             ::ad::runtime::check::point("b1", &own1_),
             ::ad::runtime::check::point("w2", &own2_),
@@ -663,7 +663,7 @@ fn __ad_check_loss(
             );
             (
                 ::ad::runtime::check::leaf(&value0_),
-                ::std::vec::Vec::from([
+                ::ad::runtime::check::Vec::from([
                     ::ad::runtime::check::leaf(&part0_),
                     ::ad::runtime::check::leaf(&part1_),
                     ::ad::runtime::check::leaf(&part2_),

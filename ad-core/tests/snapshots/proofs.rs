@@ -7,6 +7,7 @@
     clippy::wildcard_imports,
     reason = "the imports make a name ambiguous if it is not the assumed one, and the calls only name it"
 )]
+#[allow(ambiguous_panic_imports, reason = "core and std each have a `panic!`")]
 const _: () = {
     /// The derivative assumes that these functions are those of `ad::prelude`, ndarray and
     /// std. This does not compile if a name refers to another function.

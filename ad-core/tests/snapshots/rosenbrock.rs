@@ -215,7 +215,7 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
     let c1_ = 1 <= x_len_;
     ::core::assert!(c1_, "rosenbrock: integer overflow in a subtraction: `x.len() - 1`");
     let k1_ = x_len_.saturating_sub(1);
-    let mut v1_ = ::std::vec![0.0; x_len_];
+    let mut v1_ = ::ad::runtime::alloc::vec![0.0; x_len_];
     let inside_ = x_len_.min(k1_).saturating_sub(1);
     let t1_ends_ = compute_t1_and_v1_ends(&mut v1_, &x_data_, x_len_, k1_, inside_);
     let t1_ = if inside_ > 0 {
@@ -251,7 +251,7 @@ fn __ad_check_rosenbrock(
     let own0_ = argument0_.clone();
     let mut check0_ = ::ad::runtime::check::Check::new(
         how0_,
-        ::std::vec::Vec::from([::ad::runtime::check::point("x", &own0_)]),
+        ::ad::runtime::check::Vec::from([::ad::runtime::check::point("x", &own0_)]),
         |at0_| ::ad::runtime::check::leaf(&rosenbrock(&at0_.moved(0usize, &own0_))),
     );
     check0_
@@ -261,7 +261,7 @@ fn __ad_check_rosenbrock(
             );
             (
                 ::ad::runtime::check::leaf(&value0_),
-                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0_)]),
+                ::ad::runtime::check::Vec::from([::ad::runtime::check::leaf(&part0_)]),
             )
         });
     check0_.done();

@@ -121,6 +121,11 @@ fn wave_grad(x: f64, y: f64) -> (f64, f64) {
     reason = "a derivative is as long as its function asks for, and its loops walk several slices by one index"
 )]
 fn wave_value_and_grad(x: f64, y: f64) -> (f64, (f64, f64)) {
+    #[allow(
+        unused_imports,
+        reason = "only without std, methods like `sqrt` are those of a trait"
+    )]
+    use ::ad::runtime::Float as _;
     let r = (x * x + y * y).sqrt();
     let c1_ = r > 1.0;
     let t1_ = r.recip();
@@ -163,7 +168,7 @@ fn __ad_check_wave(
     let own1_ = argument1_;
     let mut check0_ = ::ad::runtime::check::Check::new(
         how0_,
-        ::std::vec::Vec::from([
+        ::ad::runtime::check::Vec::from([
             ::ad::runtime::check::point("x", &own0_),
             ::ad::runtime::check::point("y", &own1_),
         ]),
@@ -179,7 +184,7 @@ fn __ad_check_wave(
             );
             (
                 ::ad::runtime::check::leaf(&value0_),
-                ::std::vec::Vec::from([
+                ::ad::runtime::check::Vec::from([
                     ::ad::runtime::check::leaf(&part0_),
                     ::ad::runtime::check::leaf(&part1_),
                 ]),

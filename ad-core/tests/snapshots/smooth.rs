@@ -208,13 +208,13 @@ fn smooth_vjp(
         )
     }
     ::ad::runtime::kernel::reserve::<f64>(idx_len_ + x_len_);
-    let mut v1_ = ::std::vec![0.0; idx_len_];
+    let mut v1_ = ::ad::runtime::alloc::vec![0.0; idx_len_];
     let inside_ = idx_len_.saturating_sub(1);
     if inside_ > 0 {
         compute_v1(&mut v1_, &idx_data_, &x_data_, inside_);
     }
     compute_v1_ends(&mut v1_, &idx_data_, &x_data_, idx_len_, inside_);
-    let mut v2_ = ::std::vec![0.0_f64; x_len_];
+    let mut v2_ = ::ad::runtime::alloc::vec![0.0_f64; x_len_];
     scatter_v2(&mut v2_, &idx_data_, &cotangent_data_, x_len_, idx_len_);
     (
         ::ad::runtime::kernel::assemble([idx_len_], v1_),
@@ -433,8 +433,8 @@ fn smooth_jvp(
         )
     }
     ::ad::runtime::kernel::reserve::<f64>(2 * idx_len_);
-    let mut v1_ = ::std::vec![0.0; idx_len_];
-    let mut v2_ = ::std::vec![0.0; idx_len_];
+    let mut v1_ = ::ad::runtime::alloc::vec![0.0; idx_len_];
+    let mut v2_ = ::ad::runtime::alloc::vec![0.0; idx_len_];
     let inside_ = idx_len_.saturating_sub(1);
     if inside_ > 0 {
         compute_v1_and_v2(
@@ -487,7 +487,7 @@ fn __ad_check_smooth(
     let own0_ = argument0_.clone();
     let mut check0_ = ::ad::runtime::check::Check::new(
         how0_,
-        ::std::vec::Vec::from([::ad::runtime::check::point("x", &own0_)]),
+        ::ad::runtime::check::Vec::from([::ad::runtime::check::point("x", &own0_)]),
         |at0_| ::ad::runtime::check::leaf(
             &smooth(&at0_.moved(0usize, &own0_), argument1_),
         ),
@@ -502,7 +502,7 @@ fn __ad_check_smooth(
             );
             (
                 ::ad::runtime::check::leaf(&value0_),
-                ::std::vec::Vec::from([::ad::runtime::check::leaf(&part0_)]),
+                ::ad::runtime::check::Vec::from([::ad::runtime::check::leaf(&part0_)]),
             )
         });
     check0_
