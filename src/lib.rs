@@ -196,6 +196,7 @@ mod guide {
         conventions "conventions.md";
         shapes "shapes.md";
         coming_from "coming-from.md";
+        other_crates "other-crates.md";
         targets "targets.md";
         limits "limits.md";
         tables "tables.md";
