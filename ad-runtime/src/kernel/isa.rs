@@ -67,6 +67,8 @@ pub trait Body {
 /// precisions; infinities, NaN, subnormal numbers and the signs of zeros are as in std. [`Plain`]
 /// is std (and [`super::sigmoid`] and so on).
 pub trait Isa: Copy + private::Sealed {
+    /// Whether this is [`Fused`]. A kernel of which there is a shorter one is compiled for it only.
+    const FUSED: bool;
     /// `a * b + c`, rounded once with [`Fused`] and twice with [`Plain`].
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F;
     /// `mul_zero(a, b) + c`, with one rounding if that costs no more. If `a` is 0, the result is
@@ -149,6 +151,7 @@ pub struct Plain;
 pub struct Fused;
 
 impl Isa for Plain {
+    const FUSED: bool = false;
     #[inline(always)]
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F {
         a * b + c
@@ -224,6 +227,7 @@ fn single<F: Real>(x: F) -> f32 {
 }
 
 impl Isa for Fused {
+    const FUSED: bool = true;
     #[inline(always)]
     fn mul_add<F: Real>(a: F, b: F, c: F) -> F {
         a.fused(b, c)

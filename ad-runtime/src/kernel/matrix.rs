@@ -33,6 +33,7 @@ use super::isa::dispatched;
 use super::operand::Operand;
 use super::product::{by_loops, gemv_in, gemv_t_in, ger_in};
 use super::small::{MAX_SIZE, small_product};
+use super::square::square_product;
 use super::threads::{Division, join};
 use crate::Real;
 
@@ -67,8 +68,11 @@ fn loops_win<F>(a: Operand<'_, F>, b: Operand<'_, F>, [m, k, n]: [usize; 3]) -> 
 ///
 /// If a length is not the product of its sizes.
 #[track_caller]
+#[inline]
 pub fn gemm<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [usize; 3], accumulate: bool) {
-    multiply(c, a, b, sizes, accumulate, false);
+    if !square_product(c, a, b, sizes, accumulate) {
+        multiply(c, a, b, sizes, accumulate, false);
+    }
 }
 
 /// [`gemm`] without the heap, for arrays of static size. It does not use `matrixmultiply`, which
@@ -79,7 +83,9 @@ pub fn gemm<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [
 /// If a length is not the product of its sizes.
 #[track_caller]
 pub fn gemm_off_heap<F: Real>(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [usize; 3], accumulate: bool) {
-    multiply(c, a, b, sizes, accumulate, true);
+    if !square_product(c, a, b, sizes, accumulate) {
+        multiply(c, a, b, sizes, accumulate, true);
+    }
 }
 
 #[track_caller]

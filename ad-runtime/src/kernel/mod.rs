@@ -44,6 +44,7 @@ mod product;
 mod reduce;
 mod small;
 pub(crate) mod special;
+mod square;
 mod strided;
 mod threads;
 mod vector;

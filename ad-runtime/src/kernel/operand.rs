@@ -14,6 +14,7 @@ pub enum Operand<'a, F> {
 }
 
 impl<'a, F: Real> Operand<'a, F> {
+    #[inline]
     pub(super) fn data(self) -> &'a [F] {
         match self {
             Operand::Plain(x) | Operand::Transposed(x) => x,

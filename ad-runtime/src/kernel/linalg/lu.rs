@@ -7,7 +7,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayViewMut2, Axis, s};
 
 use super::triangular::{System, each_system, in_place};
-use super::{BLOCK, batch, each_matrix, quotient, two_rows};
+use super::{BLOCK, batch, each_matrix, few, quotient, two_rows};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
 use crate::kernel::vector::axpy_in;
@@ -27,7 +27,8 @@ pub fn lu<F: Real>(out: &mut [F], a: &[F], n: usize) {
         let (signs, parity) = rest.split_at_mut(n);
         u.copy_from_slice(a);
         order.iter_mut().enumerate().for_each(|(k, row)| *row = number(k));
-        let Some(odd) = factor(u, order, n) else { return false };
+        let odd = few::factor(u, order, n).unwrap_or_else(|| factor(u, order, n));
+        let Some(odd) = odd else { return false };
         for (k, sign) in signs.iter_mut().enumerate() {
             *sign = u[k * n + k].signum();
         }
@@ -39,12 +40,13 @@ pub fn lu<F: Real>(out: &mut [F], a: &[F], n: usize) {
     });
 }
 
-fn number<F: Real>(k: usize) -> F {
+#[inline]
+pub(super) fn number<F: Real>(k: usize) -> F {
     F::from(k).unwrap_or_else(F::nan)
 }
 
 /// Whether the number of exchanges is odd. `None` if a pivot is zero or not finite.
-fn factor<F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<bool> {
+pub(super) fn factor<F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<bool> {
     let mut odd = false;
     for start in (0..n).step_by(BLOCK) {
         let end = (start + BLOCK).min(n);
@@ -153,6 +155,9 @@ pub fn lu_solve<F: Real>(out: &mut [F], b: &[F], _a: &[F], packed: &[F], n: usiz
     assert!(out.len() == b.len(), "{} solutions of {} equations", out.len(), b.len());
     out.copy_from_slice(b);
     each_system(out, packed, (n + 3) * n, |x, packed| {
+        if few::solve(x, packed, n, quotient(x.len(), n), false).is_some() {
+            return;
+        }
         permuted(x, packed, n, false);
         in_place(x, packed, n, System { upper: false, transposed: false, unit: true });
         in_place(x, packed, n, System { upper: true, transposed: false, unit: false });
@@ -169,6 +174,9 @@ pub fn lu_solve_t<F: Real>(out: &mut [F], b: &[F], _a: &[F], packed: &[F], n: us
     assert!(out.len() == b.len(), "{} solutions of {} equations", out.len(), b.len());
     out.copy_from_slice(b);
     each_system(out, packed, (n + 3) * n, |x, packed| {
+        if few::solve(x, packed, n, quotient(x.len(), n), true).is_some() {
+            return;
+        }
         in_place(x, packed, n, System { upper: true, transposed: true, unit: false });
         in_place(x, packed, n, System { upper: false, transposed: true, unit: true });
         permuted(x, packed, n, true);

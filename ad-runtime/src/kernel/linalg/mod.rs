@@ -25,6 +25,7 @@
 mod change;
 mod cholesky;
 mod eigh;
+mod few;
 mod lu;
 mod qr;
 mod triangular;

@@ -1,0 +1,186 @@
+//! Factorisations and systems of two to six rows. Their number of rows is known when the kernel is
+//! compiled, so a matrix has no loop and no test of an index. For such sizes the general kernels
+//! spend more time on their calls than on numbers.
+//!
+//! This is code for each number of rows, so there is none for machines without fused multiply-add.
+//! Where a function returns `None`, the general kernel does the work.
+//!
+//! A kernel of this module must do what the general one does, but for the order of sums.
+
+use super::lu::number;
+use crate::Real;
+use crate::kernel::isa::{Isa, dispatched};
+
+/// The number of columns of the right-hand sides that are solved together.
+const COLUMNS: usize = 4;
+
+/// `$kernel::<I, F, N>(..)` for the number of rows N that `$n` is, if there is one for it.
+macro_rules! by_rows {
+    ($n:expr, $kernel:ident($($arg:expr),*)) => {
+        match $n {
+            _ if !I::FUSED => None,
+            2 => $kernel::<I, F, 2>($($arg),*),
+            3 => $kernel::<I, F, 3>($($arg),*),
+            4 => $kernel::<I, F, 4>($($arg),*),
+            5 => $kernel::<I, F, 5>($($arg),*),
+            6 => $kernel::<I, F, 6>($($arg),*),
+            _ => None,
+        }
+    };
+}
+
+/// Solves `a x = b`, or `a' x = b`, in the place of b, by the factorisation of a. b has m columns.
+pub(super) fn solve<F: Real>(x: &mut [F], packed: &[F], n: usize, m: usize, transposed: bool) -> Option<()> {
+    dispatched!('a, F; solve_in(x: &'a mut [F], packed: &'a [F], n: usize, m: usize, transposed: bool) -> Option<()>)
+}
+
+#[inline(always)]
+fn solve_in<I: Isa, F: Real>(x: &mut [F], packed: &[F], n: usize, m: usize, transposed: bool) -> Option<()> {
+    by_rows!(n, solve_rows(x, packed, m, transposed))
+}
+
+#[inline(always)]
+fn solve_rows<I: Isa, F: Real, const N: usize>(x: &mut [F], packed: &[F], m: usize, transposed: bool) -> Option<()> {
+    let packed = packed.as_chunks::<N>().0;
+    let (u, order) = (packed.first_chunk::<N>()?, packed.get(N)?);
+    let mut first = 0;
+    while first + COLUMNS <= m {
+        columns::<I, F, N, COLUMNS>(x, u, order, first, m, transposed)?;
+        first += COLUMNS;
+    }
+    while first < m {
+        columns::<I, F, N, 1>(x, u, order, first, m, transposed)?;
+        first += 1;
+    }
+    Some(())
+}
+
+/// Solves for `C` columns, from `first` on.
+#[inline(always)]
+fn columns<I: Isa, F: Real, const N: usize, const C: usize>(
+    x: &mut [F],
+    u: &[[F; N]; N],
+    order: &[F; N],
+    first: usize,
+    m: usize,
+    transposed: bool,
+) -> Option<()> {
+    let mut rows = [[F::zero(); C]; N];
+    for (k, row) in rows.iter_mut().enumerate() {
+        *row = *x.get(k * m + first..)?.first_chunk::<C>()?;
+    }
+    // The quotients do not wait for each other, as divisions of the rows would.
+    let pivots: [(F, F); N] = std::array::from_fn(|k| (u[k][k], F::one() / u[k][k]));
+    let exchanged = order.iter().enumerate().any(|(k, &row)| row != number(k));
+    if transposed {
+        for i in 0..N {
+            for j in 0..i {
+                subtract::<I, F, N, C>(&mut rows, u[j][i], i, j);
+            }
+            divide(&mut rows[i], pivots[i]);
+        }
+        for i in (0..N).rev() {
+            for j in i + 1..N {
+                subtract::<I, F, N, C>(&mut rows, u[j][i], i, j);
+            }
+        }
+        if exchanged {
+            let before = rows;
+            for (k, &row) in order.iter().enumerate() {
+                rows[place(row, k, N)] = before[k];
+            }
+        }
+    } else {
+        if exchanged {
+            let before = rows;
+            for (k, &row) in order.iter().enumerate() {
+                rows[k] = before[place(row, k, N)];
+            }
+        }
+        for i in 0..N {
+            for j in 0..i {
+                subtract::<I, F, N, C>(&mut rows, u[i][j], i, j);
+            }
+        }
+        for i in (0..N).rev() {
+            for j in i + 1..N {
+                subtract::<I, F, N, C>(&mut rows, u[i][j], i, j);
+            }
+            divide(&mut rows[i], pivots[i]);
+        }
+    }
+    for (k, row) in rows.iter().enumerate() {
+        *x.get_mut(k * m + first..)?.first_chunk_mut::<C>()? = *row;
+    }
+    Some(())
+}
+
+/// Row i minus `factor` times row j.
+#[inline(always)]
+fn subtract<I: Isa, F: Real, const N: usize, const C: usize>(rows: &mut [[F; C]; N], factor: F, i: usize, j: usize) {
+    for l in 0..C {
+        rows[i][l] = I::mul_add(-factor, rows[j][l], rows[i][l]);
+    }
+}
+
+/// Divides a row by its pivot, whose reciprocal is the second number. A reciprocal that is infinite
+/// or loses digits is not used.
+#[inline(always)]
+fn divide<F: Real, const C: usize>(row: &mut [F; C], (pivot, reciprocal): (F, F)) {
+    if reciprocal.is_normal() {
+        row.iter_mut().for_each(|x| *x *= reciprocal);
+    } else {
+        row.iter_mut().for_each(|x| *x /= pivot);
+    }
+}
+
+/// The number of a row as a factorisation stores it. The order of a factorisation that failed is
+/// NaN, and so is every solution: then it is k.
+#[inline(always)]
+fn place<F: Real>(row: F, k: usize, n: usize) -> usize {
+    row.to_usize().filter(|&row| row < n).unwrap_or(k)
+}
+
+/// The factorisation of the matrix of n rows that is in u, and the order of its rows. The result is
+/// that of [`super::lu::factor`].
+pub(super) fn factor<F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<Option<bool>> {
+    dispatched!('a, F; factor_in(u: &'a mut [F], order: &'a mut [F], n: usize) -> Option<Option<bool>>)
+}
+
+#[inline(always)]
+fn factor_in<I: Isa, F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<Option<bool>> {
+    by_rows!(n, factor_rows(u, order))
+}
+
+#[inline(always)]
+fn factor_rows<I: Isa, F: Real, const N: usize>(u: &mut [F], order: &mut [F]) -> Option<Option<bool>> {
+    let u = u.as_chunks_mut::<N>().0.first_chunk_mut::<N>()?;
+    let order = order.first_chunk_mut::<N>()?;
+    let mut odd = false;
+    for j in 0..N {
+        let mut pivot = j;
+        for i in j + 1..N {
+            if u[i][j].abs() > u[pivot][j].abs() {
+                pivot = i;
+            }
+        }
+        let size = u[pivot][j].abs();
+        if !(size > F::zero() && size < F::infinity()) {
+            return Some(None);
+        }
+        if pivot != j {
+            u.swap(j, pivot);
+            order.swap(j, pivot);
+            odd = !odd;
+        }
+        let upper = u[j];
+        for row in &mut u[j + 1..] {
+            let factor = row[j] / upper[j];
+            row[j] = factor;
+            for l in j + 1..N {
+                row[l] = I::mul_add(-factor, upper[l], row[l]);
+            }
+        }
+    }
+    Some(Some(odd))
+}

@@ -1,0 +1,116 @@
+//! Products of square matrices of two to six rows. Their number of rows is known when the kernel
+//! is compiled, so a product has no loop and no test of an index, and the result stays in registers
+//! until it is stored.
+//!
+//! This is code for each number of rows, and twice for each layout of an operand. So there is none
+//! for machines without fused multiply-add, which use the loops of [`super::small`].
+//!
+//! Each element is summed from left to right, as in [`super::small`]: which of the two modules
+//! computes a product must not change its bits.
+
+use super::isa::{Isa, dispatched};
+use super::operand::Operand;
+use crate::Real;
+
+/// The largest number of rows.
+const MAX_ROWS: usize = 6;
+
+/// `c (+)= a b`, and true, if both operands are square and have 2 to [`MAX_ROWS`] rows. Otherwise,
+/// if a length does not fit, and without fused multiply-add, it returns false.
+#[inline]
+pub(super) fn square_product<F: Real>(
+    c: &mut [F],
+    a: Operand<'_, F>,
+    b: Operand<'_, F>,
+    [m, k, n]: [usize; 3],
+    accumulate: bool,
+) -> bool {
+    let lens = [c.len(), a.data().len(), b.data().len()];
+    if m != k || k != n || !(2..=MAX_ROWS).contains(&n) || lens != [n * n; 3] {
+        return false;
+    }
+    let transposed = [matches!(a, Operand::Transposed(_)), matches!(b, Operand::Transposed(_))];
+    by_size(c, a.data(), b.data(), n, transposed, accumulate).is_some()
+}
+
+/// The operands are slices and flags: an enum would be copied through memory, which takes longer
+/// than the product.
+#[inline(never)]
+fn by_size<F: Real>(c: &mut [F], a: &[F], b: &[F], n: usize, [left, right]: [bool; 2], accumulate: bool) -> Option<()> {
+    dispatched!('a, F; of_size(c: &'a mut [F], a: &'a [F], b: &'a [F], n: usize, left: bool, right: bool, accumulate: bool) -> Option<()>)
+}
+
+#[inline(always)]
+fn of_size<I: Isa, F: Real>(
+    c: &mut [F],
+    a: &[F],
+    b: &[F],
+    n: usize,
+    left: bool,
+    right: bool,
+    accumulate: bool,
+) -> Option<()> {
+    if !I::FUSED {
+        return None;
+    }
+    match n {
+        2 => of_rows::<I, F, 2>(c, a, b, [left, right], accumulate),
+        3 => of_rows::<I, F, 3>(c, a, b, [left, right], accumulate),
+        4 => of_rows::<I, F, 4>(c, a, b, [left, right], accumulate),
+        5 => of_rows::<I, F, 5>(c, a, b, [left, right], accumulate),
+        6 => of_rows::<I, F, 6>(c, a, b, [left, right], accumulate),
+        _ => None,
+    }
+}
+
+#[inline(always)]
+fn of_rows<I: Isa, F: Real, const N: usize>(
+    c: &mut [F],
+    a: &[F],
+    b: &[F],
+    transposed: [bool; 2],
+    accumulate: bool,
+) -> Option<()> {
+    let c = rows_mut::<F, N>(c)?;
+    let (a, b) = (rows::<F, N>(a)?, rows::<F, N>(b)?);
+    match transposed {
+        [false, false] => product::<I, F, N>(c, |i, p| a[i][p], |p| b[p], accumulate),
+        [true, false] => product::<I, F, N>(c, |i, p| a[p][i], |p| b[p], accumulate),
+        [false, true] => product::<I, F, N>(c, |i, p| a[i][p], |p| b.map(|row| row[p]), accumulate),
+        [true, true] => product::<I, F, N>(c, |i, p| a[p][i], |p| b.map(|row| row[p]), accumulate),
+    }
+    Some(())
+}
+
+/// The rows of a matrix of N rows and columns.
+#[inline(always)]
+pub(super) fn rows<F, const N: usize>(a: &[F]) -> Option<&[[F; N]; N]> {
+    a.as_chunks::<N>().0.first_chunk::<N>()
+}
+
+#[inline(always)]
+pub(super) fn rows_mut<F, const N: usize>(a: &mut [F]) -> Option<&mut [[F; N]; N]> {
+    a.as_chunks_mut::<N>().0.first_chunk_mut::<N>()
+}
+
+/// `left(i, p)` is an element of the left operand, `right(p)` a row of the right one.
+#[inline(always)]
+fn product<I: Isa, F: Real, const N: usize>(
+    c: &mut [[F; N]; N],
+    left: impl Fn(usize, usize) -> F,
+    right: impl Fn(usize) -> [F; N],
+    accumulate: bool,
+) {
+    for (i, places) in c.iter_mut().enumerate() {
+        let mut sums = [F::zero(); N];
+        for p in 0..N {
+            let (weight, row) = (left(i, p), right(p));
+            for l in 0..N {
+                sums[l] = I::mul_add(weight, row[l], sums[l]);
+            }
+        }
+        for (place, sum) in places.iter_mut().zip(sums) {
+            *place = if accumulate { *place + sum } else { sum };
+        }
+    }
+}
