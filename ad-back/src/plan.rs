@@ -55,6 +55,8 @@ pub(super) struct Plan {
     pub(super) bodies: Vec<Vec<usize>>,
     pub(super) loops: Loops,
     pub(super) scopes: LoopScopes,
+    /// Stored arrays that are a row of another one, and its number: see `store::own_rows`.
+    pub(super) own_rows: SortedMap<Term, (Term, Term)>,
     /// Contractions that use implicit im2col: they read windows in place, or add to them.
     pub(super) windows: SortedMap<Term, ImplicitIm2col>,
     /// In-place updates: from each intermediate state of a carried array to the array whose memory

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use super::in_range::InRange;
 use super::plan::Plan;
 use super::split::is_stencil;
-use super::store::{Class, ProgramContext, classify, is_broadcast};
+use super::store::{Class, ProgramContext, classify, is_broadcast, own_rows};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
@@ -190,8 +190,10 @@ fn planned(
         .filter(|t| choose(Kind::IndexSetSplitting, (t.index(), 0), true, || "(the ends are few elements)".into()));
     let stencils = stencils.collect();
     let read_whole = loops.read_whole(g, &reach, &[&roots[..], &whole].concat());
+    let own_rows = own_rows(g, &reach, &class, (&loops, &scopes));
     let mut plan = Plan {
         class,
+        own_rows,
         steps: Vec::new(),
         order: Vec::new(),
         bodies: vec![Vec::new(); loops.all.len()],

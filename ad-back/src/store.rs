@@ -12,7 +12,7 @@ use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
 use ad_middle::passes::lowering::matrix::stored_operand;
-use ad_middle::passes::lowering::opened::{LeafRole, LoopScopes, Loops};
+use ad_middle::passes::lowering::opened::{LeafRole, LoopScopes, Loops, RowGrowth};
 use ad_middle::passes::lowering::strided::strided;
 
 /// The storage class of a term: how its readers access it.
@@ -278,6 +278,33 @@ pub(super) fn alias_of(g: &Graph, class: &TermTable<Class>, t: Term) -> Option<T
         Node::Prim(Prim::Recast | Prim::Reshape, args) if class[args[0]] == Class::Buffer => Some(args[0]),
         _ => None,
     }
+}
+
+/// The stored arrays that are a row of another one: the row that has the number of the iteration, of
+/// an array that the loop does not change. Such a row is a slice, and not a copy. Maps each to the
+/// array and the number.
+pub(super) fn own_rows(
+    g: &Graph,
+    reach: &[Term],
+    class: &TermTable<Class>,
+    (loops, scopes): (&Loops, &LoopScopes),
+) -> SortedMap<Term, (Term, Term)> {
+    let is_row = |t: Term| {
+        let Node::Gather { src, vars, index, .. } = g.node(t) else { return None };
+        let &[step] = &index[..] else { return None };
+        let (n, LeafRole::Step) = loops.role(step)? else { return None };
+        let stored = |t: Term| class[t] == Class::Buffer;
+        // Only rows whose number is known in advance are all there.
+        let complete = match loops.role(*src) {
+            Some((of, LeafRole::Rows(k))) => loops.all[of].rows[k].how == RowGrowth::None,
+            _ => true,
+        };
+        let unchanged = scopes.contains(scopes.of(*src), scopes.parent[n]);
+        let whole = g.shape(*src).split_first() == Some((&loops.all[n].count, g.shape(t)));
+        let fits = vars.is_empty() && stored(t) && stored(*src) && g.rank(t) > 0 && whole && complete && unchanged;
+        fits.then_some((*src, step))
+    };
+    reach.iter().filter_map(|&t| Some((t, is_row(t)?))).collect()
 }
 
 /// For a contiguous part of an array of one axis: the array, the start and the length.

@@ -502,7 +502,7 @@ impl Driver<'_> {
         }
         let form = match self.g.node(t) {
             Node::Param(..) | Node::Cond { .. } | Node::Scatter { .. } | Node::Prim(Prim::Onto(..), _) => false,
-            _ => alias_of(self.g, &plan.class, t).is_none(),
+            _ => alias_of(self.g, &plan.class, t).is_none() && !plan.own_rows.contains_key(&t),
         };
         let computed = plan.bodies[own - 1].iter().any(|&k| match &plan.steps[k].work {
             Work::Whole(u) => *u == t,
@@ -510,6 +510,19 @@ impl Driver<'_> {
             _ => false,
         });
         (form && computed && plan.class(t) == Class::Buffer).then_some(t)
+    }
+
+    /// The array in memory that this one is another name of, if nothing else reads either of them.
+    fn under_aliases(&self, mut t: Term) -> Term {
+        let once = |t: Term| self.plan.uses.get(&t) == Some(&1);
+        while let Some(of) = alias_of(self.g, &self.plan.class, t)
+            && once(t)
+            && once(of)
+            && self.as_many(self.g.shape(t), self.g.shape(of))
+        {
+            t = of;
+        }
+        t
     }
 
     /// The code at the end of an iteration: it writes rows, then the carried values. Also the terms
@@ -548,22 +561,25 @@ impl Driver<'_> {
         let (mut to, mut from) = (Vec::new(), Vec::new());
         let (mut copies, mut swaps) = (TokenStream::new(), TokenStream::new());
         for c in &l.carries {
-            needed.push(c.next);
             let name = self.names[&c.now].clone();
             if g.rank(c.now) == 0 {
+                needed.push(c.next);
                 from.push(self.argument(c.next, &mut needed));
                 to.push(name);
             } else if self.plan.in_place.get(&c.next) != Some(&c.now) && self.names.get(&c.next) != Some(&name) {
-                let own = self.memory.hold.get(&c.next) == self.memory.hold.get(&c.now)
-                    && self.memory.storage.get(&c.next) == self.memory.storage.get(&c.now)
-                    && self.memory.outside.contains(&c.next)
-                    && self.plan.loops.role(c.next).is_none()
-                    && !self.plan.in_place.contains_key(&c.next)
-                    && self.memory.hoisted.iter().any(|h| h.0 == c.next)
+                let next = self.under_aliases(c.next);
+                let own = self.memory.hold.get(&next) == self.memory.hold.get(&c.now)
+                    && self.memory.storage.get(&next) == self.memory.storage.get(&c.now)
+                    && self.memory.outside.contains(&next)
+                    && self.plan.loops.role(next).is_none()
+                    && !self.plan.in_place.contains_key(&next)
+                    && self.memory.hoisted.iter().any(|h| h.0 == next)
                     && l.carries.iter().filter(|other| other.next == c.next).count() == 1;
                 let spare = if own {
-                    self.names[&c.next].clone()
+                    needed.push(next);
+                    self.names[&next].clone()
                 } else {
+                    needed.push(c.next);
                     let spare = self.taken.fresh(&format!("{name}_next"));
                     self.hoist_spare(c.last, &spare);
                     let value = self.borrow(c.next, &mut needed);
@@ -572,6 +588,8 @@ impl Driver<'_> {
                     spare
                 };
                 swaps.extend(quote!(::core::mem::swap(&mut #name, &mut #spare);));
+            } else {
+                needed.push(c.next);
             }
         }
         // If a carried value becomes the next state of another one, all are assigned at once, so

@@ -11,7 +11,7 @@ use super::super::code::{Code, Condition};
 use super::super::items::{Item, scatter_item};
 use super::super::kernel::{Kernel, Op};
 use super::super::plan::Guard;
-use super::super::rust::typed;
+use super::super::rust::{prec, typed};
 use super::super::store::{Class, adds_rows, alias_of, is_broadcast, padded_parts, repeats};
 use super::memory::{Storage, flat};
 use super::state::Driver;
@@ -31,6 +31,10 @@ impl Driver<'_> {
         }
         if let Some(w) = self.plan.windows.get(&t) {
             self.windows(t, w, guard, k);
+            return Ok(());
+        }
+        if let Some(&(array, step)) = self.plan.own_rows.get(&t) {
+            self.own_row(t, array, step, guard);
             return Ok(());
         }
         let mut names = Vec::new();
@@ -240,6 +244,19 @@ impl Driver<'_> {
             quote!(let #name = #from;)
         };
         self.plain(guard, code, vec![t], names);
+    }
+
+    /// The row of an array that has the number of the iteration.
+    fn own_row(&mut self, t: Term, array: Term, step: Term, guard: &[Guard]) {
+        let mut names = Vec::new();
+        let n = self.product(self.g.shape(t), &mut names);
+        let (start, named) = self.scalar_expr(step);
+        names.extend(named);
+        names.push(array);
+        let (from, start, n) = (self.elements(array), start.times(&n).at(prec::ADD), n.tokens);
+        let (name, ty) = (self.name(t), self.style.ty(self.g.elem(t)));
+        self.memory.hold.insert(t, Storage::Borrowed);
+        self.plain(guard, quote!(let #name: &[#ty] = &#from[#start..][..#n];), vec![t], names);
     }
 
     /// A sum with blocks. One nest adds the dense summands, then one pass for each block adds the

@@ -84,7 +84,8 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
             }
         };
         let stencil = plan.stencils.contains(&t);
-        let item = is_item(g, &plan.class, &plan.exact, t) && !plan.windows.contains_key(&t);
+        let (window, own_row) = (plan.windows.contains_key(&t), plan.own_rows.contains_key(&t));
+        let item = is_item(g, &plan.class, &plan.exact, t) && !window && !own_row;
         if !stencil && !item {
             placed.push((s, steps.len()));
             step_of.insert(t, steps.len());

@@ -25,18 +25,20 @@ pub(super) fn square_product<F: Real>(
     [m, k, n]: [usize; 3],
     accumulate: bool,
 ) -> bool {
-    let lens = [c.len(), a.data().len(), b.data().len()];
-    if m != k || k != n || !(2..=MAX_ROWS).contains(&n) || lens != [n * n; 3] {
+    let (a, b) = ((a.data(), matches!(a, Operand::Transposed(_))), (b.data(), matches!(b, Operand::Transposed(_))));
+    let size = n * n;
+    let square = m == k && k == n && (2..=MAX_ROWS).contains(&n);
+    // Arrays of lengths would be compared in memory.
+    if !square || c.len() != size || a.0.len() != size || b.0.len() != size {
         return false;
     }
-    let transposed = [matches!(a, Operand::Transposed(_)), matches!(b, Operand::Transposed(_))];
-    by_size(c, a.data(), b.data(), n, transposed, accumulate).is_some()
+    by_size(c, a.0, b.0, n, a.1, b.1, accumulate).is_some()
 }
 
 /// The operands are slices and flags: an enum would be copied through memory, which takes longer
 /// than the product.
 #[inline(never)]
-fn by_size<F: Real>(c: &mut [F], a: &[F], b: &[F], n: usize, [left, right]: [bool; 2], accumulate: bool) -> Option<()> {
+fn by_size<F: Real>(c: &mut [F], a: &[F], b: &[F], n: usize, left: bool, right: bool, accumulate: bool) -> Option<()> {
     dispatched!('a, F; of_size(c: &'a mut [F], a: &'a [F], b: &'a [F], n: usize, left: bool, right: bool, accumulate: bool) -> Option<()>)
 }
 
