@@ -587,3 +587,26 @@ fn carried_matrices_are_numbers() {
         assert!(!plan.kernels.keys().any(|k| k.contains("gem")), "{plan:#?}");
     }
 }
+
+/// A matrix that was saved for an iteration is an operand where it is, and the cotangent of the
+/// carried matrix is swapped in.
+#[test]
+fn saved_matrices_are_operands() {
+    let expansion = ad_core::expansion(
+        quote!(wrt(w)),
+        quote! {
+            fn f(w: &Array2<f64>, x: &Array2<f64>, n: usize) -> f64 {
+                let mut p = x.to_owned();
+                for _ in 0..n {
+                    p = w.dot(&p).dot(w);
+                }
+                p.sum()
+            }
+        },
+    );
+    let text = expansion.tokens.to_string();
+    let text = &text[text.find("fn f_value_and_grad").expect("it is written")..];
+    assert!(text.contains("kernel :: gemm (") && !text.contains("_row_"), "{text}");
+    // Each step saves a copy of its matrix. There is no other copy.
+    assert_eq!(text.matches("copy_from_slice").count(), 1, "{text}");
+}
