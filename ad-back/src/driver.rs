@@ -6,6 +6,7 @@ mod calls;
 mod destinations;
 mod im2col;
 mod inputs;
+mod iteration_end;
 mod kernels;
 mod loops;
 mod memory;

@@ -280,9 +280,9 @@ pub(super) fn alias_of(g: &Graph, class: &TermTable<Class>, t: Term) -> Option<T
     }
 }
 
-/// The stored arrays that are a row of another one: the row that has the number of the iteration, of
-/// an array that the loop does not change. Such a row is a slice, and not a copy. Maps each to the
-/// array and the number.
+/// The stored arrays that are a row of another one: the row that has the number of the iteration,
+/// of an array that the loop does not change. Such a row is a slice, and not a copy. Maps each to
+/// the array and the number.
 pub(super) fn own_rows(
     g: &Graph,
     reach: &[Term],

@@ -3,6 +3,8 @@
 
 #[path = "speed/items.rs"]
 mod items;
+#[path = "speed/matrices.rs"]
+mod matrices;
 #[path = "speed/steps.rs"]
 mod steps;
 #[path = "speed/styles.rs"]

@@ -116,6 +116,8 @@ kinds! {
     AppendedRows: "rows under a condition", "appended by the steps that save one", "one for each step";
     /// A loop of few steps, whose number is a literal, is straight-line code.
     Unrolling: "full unrolling of loops", "unrolled", "a loop";
+    /// A loop carries the elements of small arrays.
+    CarriedScalars: "small arrays that loops carry", "their elements", "arrays";
 }
 
 impl Kind {

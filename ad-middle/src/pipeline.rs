@@ -15,7 +15,7 @@ use crate::derivative::{self, check_roots, set_checks};
 use crate::modes::{self, Refusal};
 use crate::passes::flatten::ListRows;
 use crate::passes::loops::{
-    self, accumulated, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
+    self, accumulated, carried_scalars, final_reads, fusion, inner, rematerialise, ring_buffers, strip_mine, unrolled,
 };
 use crate::passes::lowering::LoweredGraph;
 use crate::passes::manager::Manager;
@@ -48,6 +48,7 @@ const FUNCTION: &[Pass] = &[
     flatten::PASS,
     short_axes::PASS,
     push::PASS,
+    carried_scalars::PASS,
     unroll::PASS,
     ring_buffers::PASS,
     trip_counts::PASS,
@@ -63,6 +64,7 @@ const GRADIENT: &[Pass] = &[
     strip_mine::PASS,
     rematerialise::PASS,
     short_axes::PASS,
+    carried_scalars::PASS,
     unroll::PASS,
 ];
 

@@ -54,7 +54,7 @@ impl Driver<'_> {
     }
 
     /// Declares a second array with the same kind of memory as `t`.
-    fn hoist_spare(&mut self, t: Term, name: &Ident) {
+    pub(super) fn hoist_spare(&mut self, t: Term, name: &Ident) {
         let (hold, storage) = (self.memory.hold.get(&t).copied(), self.memory.storage.get(&t).cloned());
         let zero = self.style.zero(self.g.elem(t));
         let ty = self.style.ty(self.g.elem(t));
@@ -416,7 +416,7 @@ impl Driver<'_> {
     }
 
     /// The slice of the array of all rows that this iteration writes.
-    fn place(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut SortedSet<Term>) -> TokenStream {
+    pub(super) fn place(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut SortedSet<Term>) -> TokenStream {
         let (all, step) = (&self.names[&r.all], &self.names[&l.step]);
         if self.g.rank(r.row) == 0 {
             used.insert(l.step);
@@ -433,7 +433,13 @@ impl Driver<'_> {
     }
 
     /// The statement that copies a row to its memory.
-    fn written_row(&self, l: &Loop, r: &Rows, names: &mut Vec<Term>, used: &mut SortedSet<Term>) -> TokenStream {
+    pub(super) fn written_row(
+        &self,
+        l: &Loop,
+        r: &Rows,
+        names: &mut Vec<Term>,
+        used: &mut SortedSet<Term>,
+    ) -> TokenStream {
         let from = self.borrow(r.row, names);
         if matches!(r.how, RowGrowth::Steps(_)) {
             let all = &self.names[&r.all];
@@ -510,97 +516,5 @@ impl Driver<'_> {
             _ => false,
         });
         (form && computed && plan.class(t) == Class::Buffer).then_some(t)
-    }
-
-    /// The array in memory that this one is another name of, if nothing else reads either of them.
-    fn under_aliases(&self, mut t: Term) -> Term {
-        let once = |t: Term| self.plan.uses.get(&t) == Some(&1);
-        while let Some(of) = alias_of(self.g, &self.plan.class, t)
-            && once(t)
-            && once(of)
-            && self.as_many(self.g.shape(t), self.g.shape(of))
-        {
-            t = of;
-        }
-        t
-    }
-
-    /// The code at the end of an iteration: it writes rows, then the carried values. Also the terms
-    /// that the code names.
-    fn end(&mut self, l: &Loop, names: &mut Vec<Term>, used: &mut SortedSet<Term>) -> (TokenStream, Vec<Term>) {
-        let g = self.g;
-        let mut code = TokenStream::new();
-        let mut needed = Vec::new();
-        for r in &l.rows {
-            if r.how == RowGrowth::Inner {
-                // The inner loop writes these rows into its own memory, which both loops use.
-                needed.push(r.row);
-                self.same_memory(r.all, r.row);
-                continue;
-            }
-            if g.rank(r.row) == 0 {
-                let value = self.argument(r.row, &mut needed);
-                if matches!(r.how, RowGrowth::Steps(_)) {
-                    let all = &self.names[&r.all];
-                    code.extend(quote!(#all.push(#value);));
-                    continue;
-                }
-                let place = self.place(l, r, names, used);
-                code.extend(quote!(#place = #value;));
-                continue;
-            }
-            if let Some(&t) = self.places.get(&r.all) {
-                needed.push(t);
-                continue;
-            }
-            needed.push(r.row);
-            if !l.carries.iter().any(|c| c.now == r.row) {
-                code.extend(self.written_row(l, r, &mut needed, used));
-            }
-        }
-        let (mut to, mut from) = (Vec::new(), Vec::new());
-        let (mut copies, mut swaps) = (TokenStream::new(), TokenStream::new());
-        for c in &l.carries {
-            let name = self.names[&c.now].clone();
-            if g.rank(c.now) == 0 {
-                needed.push(c.next);
-                from.push(self.argument(c.next, &mut needed));
-                to.push(name);
-            } else if self.plan.in_place.get(&c.next) != Some(&c.now) && self.names.get(&c.next) != Some(&name) {
-                let next = self.under_aliases(c.next);
-                let own = self.memory.hold.get(&next) == self.memory.hold.get(&c.now)
-                    && self.memory.storage.get(&next) == self.memory.storage.get(&c.now)
-                    && self.memory.outside.contains(&next)
-                    && self.plan.loops.role(next).is_none()
-                    && !self.plan.in_place.contains_key(&next)
-                    && self.memory.hoisted.iter().any(|h| h.0 == next)
-                    && l.carries.iter().filter(|other| other.next == c.next).count() == 1;
-                let spare = if own {
-                    needed.push(next);
-                    self.names[&next].clone()
-                } else {
-                    needed.push(c.next);
-                    let spare = self.taken.fresh(&format!("{name}_next"));
-                    self.hoist_spare(c.last, &spare);
-                    let value = self.borrow(c.next, &mut needed);
-                    let to = self.slice_mut(c.last, &spare);
-                    copies.extend(quote!(#to.copy_from_slice(#value);));
-                    spare
-                };
-                swaps.extend(quote!(::core::mem::swap(&mut #name, &mut #spare);));
-            } else {
-                needed.push(c.next);
-            }
-        }
-        // If a carried value becomes the next state of another one, all are assigned at once, so
-        // that none is read after it has changed.
-        let crossed = l.carries.iter().any(|c| l.carries.iter().any(|d| c.next == d.now && c.now != d.now));
-        if crossed && to.len() > 1 {
-            code.extend(quote!((#(#to),*) = (#(#from),*);));
-        } else {
-            code.extend(quote!(#(#to = #from;)*));
-        }
-        code.extend(quote!(#copies #swaps));
-        (code, needed)
     }
 }

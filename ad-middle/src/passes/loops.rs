@@ -40,6 +40,7 @@
 //! at once.
 
 pub(crate) mod accumulated;
+pub(crate) mod carried_scalars;
 mod consumed;
 mod distribute;
 pub(crate) mod final_reads;

@@ -22,7 +22,8 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 pub(crate) use self::items::{Exact, in_build, in_loop, in_steps};
-use self::positions::{product, ravel, strided, unravel};
+pub(crate) use self::positions::unravel;
+use self::positions::{product, ravel, strided};
 
 use crate::passes::{Context, Pass, simplify, trace};
 use ad_ir::analysis::Reachable;

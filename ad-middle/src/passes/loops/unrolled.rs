@@ -37,7 +37,7 @@ const ASSUMED_STEPS: usize = 16;
 /// A loop is unrolled if at most one in [`MIN_REDUCTION`] operations is left.
 const MIN_REDUCTION: usize = 2;
 /// A loop over scalars is unrolled if its steps have at most this many operations.
-const MAX_SCALAR_OPERATIONS: usize = 64;
+const MAX_SCALAR_OPERATIONS: usize = 256;
 
 /// The pass.
 pub(crate) const PASS: Pass = Pass {

@@ -12,7 +12,7 @@ pub(super) fn ravel(ix: &[usize], sizes: &[usize]) -> usize {
 }
 
 /// The index at a position.
-pub(super) fn unravel(mut k: usize, sizes: &[usize]) -> Vec<usize> {
+pub(crate) fn unravel(mut k: usize, sizes: &[usize]) -> Vec<usize> {
     let mut ix = vec![0; sizes.len()];
     for (i, &n) in ix.iter_mut().zip(sizes).rev() {
         *i = k % n.max(1);
