@@ -16,10 +16,10 @@
 
 use std::collections::HashSet;
 
+use crate::passes::Pass;
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::simplify::simplify_exactly;
 use crate::passes::unroll::{in_loop, small_sizes, unravel};
-use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
@@ -35,18 +35,17 @@ const MAX_MORE_FUNCTIONS: usize = 4;
 pub(crate) const PASS: Pass = Pass {
     name: "carried_scalars",
     rules: || vec!["carried_scalars"],
-    run: |g, roots, cx| roots.map(|all| pass(g, all, &cx.get::<Fixed>(g, all), cx)),
+    run: |g, roots, cx| roots.map(|all| pass(g, all, &cx.get::<Fixed>(g, all))),
     simplified: true,
 };
 
 /// The roots with loops replaced, inner loops first.
-fn pass(g: &mut Graph, roots: &[Term], fixed: &HashSet<Term>, cx: &mut Context) -> Vec<Term> {
+fn pass(g: &mut Graph, roots: &[Term], fixed: &HashSet<Term>) -> Vec<Term> {
     Rewriter::new(fixed).run(g, roots, |g, t, done| {
         let Node::Scan(scan) = with_rewritten_children(g, t, done) else { return None };
         let mut scan = *scan;
-        scan.body.results = pass(g, &scan.body.results, fixed, cx).into();
-        let results = replaced(g, t, &scan);
-        Some(match results {
+        scan.body.results = pass(g, &scan.body.results, fixed).into();
+        Some(match replaced(g, t, &scan) {
             Some(results) => g.tuple(&results),
             None => g.scan(scan),
         })

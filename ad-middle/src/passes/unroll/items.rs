@@ -132,7 +132,7 @@ fn replaced(
     for &t in terms.iter().rev() {
         let node = g.node(t);
         let computed = match node {
-            Node::Prim(..) => fits(t) && g.rank(t) > 0,
+            Node::Prim(..) | Node::Cond { .. } => fits(t) && g.rank(t) > 0,
             Node::Scatter { index, .. } => fits(t) && is_literal(g, index),
             _ => false,
         };
@@ -163,6 +163,7 @@ fn is_made_of(g: &Graph, t: Term, carries: usize, replaced: impl Fn(Term) -> boo
         }
         Node::Prim(_, args) => args.iter().any(|&arg| replaced(arg)),
         Node::Gather { src, .. } => replaced(*src),
+        Node::Cond { then, other, .. } => [then, other].into_iter().any(|&arm| replaced(arm)),
         Node::Scatter { dst, src, .. } => {
             replaced(*dst) || (replaced(*src) && !matches!(g.node(*dst), Node::Param(..)))
         }

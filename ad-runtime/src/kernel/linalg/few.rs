@@ -70,44 +70,23 @@ fn columns<I: Isa, F: Real, const N: usize, const C: usize>(
         *row = *x.get(k * m + first..)?.first_chunk::<C>()?;
     }
     // The quotients do not wait for each other, as divisions of the rows would.
-    let pivots: [(F, F); N] = std::array::from_fn(|k| (u[k][k], F::one() / u[k][k]));
+    let pivots: [(F, F); N] = core::array::from_fn(|k| (u[k][k], F::one() / u[k][k]));
     let exchanged = order.iter().enumerate().any(|(k, &row)| row != number(k));
     if transposed {
-        for i in 0..N {
-            for j in 0..i {
-                subtract::<I, F, N, C>(&mut rows, u[j][i], i, j);
-            }
-            divide(&mut rows[i], pivots[i]);
+        substitute::<I, F, N, C>(&mut rows, true, |i, j| u[j][i], Some(&pivots));
+        substitute::<I, F, N, C>(&mut rows, false, |i, j| u[j][i], None);
+    }
+    if exchanged {
+        let before = rows;
+        for (k, &row) in order.iter().enumerate() {
+            let row = place(row, k, N);
+            let (to, from) = if transposed { (row, k) } else { (k, row) };
+            rows[to] = before[from];
         }
-        for i in (0..N).rev() {
-            for j in i + 1..N {
-                subtract::<I, F, N, C>(&mut rows, u[j][i], i, j);
-            }
-        }
-        if exchanged {
-            let before = rows;
-            for (k, &row) in order.iter().enumerate() {
-                rows[place(row, k, N)] = before[k];
-            }
-        }
-    } else {
-        if exchanged {
-            let before = rows;
-            for (k, &row) in order.iter().enumerate() {
-                rows[k] = before[place(row, k, N)];
-            }
-        }
-        for i in 0..N {
-            for j in 0..i {
-                subtract::<I, F, N, C>(&mut rows, u[i][j], i, j);
-            }
-        }
-        for i in (0..N).rev() {
-            for j in i + 1..N {
-                subtract::<I, F, N, C>(&mut rows, u[i][j], i, j);
-            }
-            divide(&mut rows[i], pivots[i]);
-        }
+    }
+    if !transposed {
+        substitute::<I, F, N, C>(&mut rows, true, |i, j| u[i][j], None);
+        substitute::<I, F, N, C>(&mut rows, false, |i, j| u[i][j], Some(&pivots));
     }
     for (k, row) in rows.iter().enumerate() {
         *x.get_mut(k * m + first..)?.first_chunk_mut::<C>()? = *row;
@@ -115,11 +94,28 @@ fn columns<I: Isa, F: Real, const N: usize, const C: usize>(
     Some(())
 }
 
-/// Row i minus `factor` times row j.
+/// A substitution, forwards or backwards, by the triangle of which `element(i, j)` is an element.
+/// Without pivots, its diagonal is 1.
 #[inline(always)]
-fn subtract<I: Isa, F: Real, const N: usize, const C: usize>(rows: &mut [[F; C]; N], factor: F, i: usize, j: usize) {
-    for l in 0..C {
-        rows[i][l] = I::mul_add(-factor, rows[j][l], rows[i][l]);
+fn substitute<I: Isa, F: Real, const N: usize, const C: usize>(
+    rows: &mut [[F; C]; N],
+    forward: bool,
+    element: impl Fn(usize, usize) -> F,
+    pivots: Option<&[(F, F); N]>,
+) {
+    for step in 0..N {
+        let i = if forward { step } else { N - 1 - step };
+        let others = if forward { 0..i } else { i + 1..N };
+        for j in others {
+            let factor = -element(i, j);
+            let other = rows[j];
+            for (own, other) in rows[i].iter_mut().zip(other) {
+                *own = I::mul_add(factor, other, *own);
+            }
+        }
+        if let Some(pivots) = pivots {
+            divide(&mut rows[i], pivots[i]);
+        }
     }
 }
 
