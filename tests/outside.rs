@@ -21,8 +21,9 @@ fn without_std() {
     // The same crate in a build in which another crate turns on the feature `std`.
     cargo(&fixture, &["clippy", "--offline", "--all-targets", "--features", "std"]);
 
-    // A library with a panic handler of its own, so std must not be in it.
-    cargo(&fixture, &["build", "--offline", "--features", "bare", "--example", "bare"]);
+    // A library with a panic handler of its own, so std must not be in it. A profile with this flag
+    // would build the compiler again.
+    cargo(&fixture, &["rustc", "--offline", "--features", "bare", "--example", "bare", "--", "-Cpanic=abort"]);
 }
 
 /// The crate that people copy.
