@@ -197,6 +197,7 @@ mod guide {
         shapes "shapes.md";
         coming_from "coming-from.md";
         other_crates "other-crates.md";
+        comparison "comparison.md";
         targets "targets.md";
         limits "limits.md";
         tables "tables.md";

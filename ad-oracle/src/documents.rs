@@ -1,5 +1,5 @@
-//! What the documents say of the compiler's lists: the table of derivatives in README, and the
-//! names that the front end understands. Tests compare the documents with these.
+//! What the documents say of the compiler's lists: the table of derivatives in the guide, and
+//! the names that the front end understands. Tests compare the documents with these.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use ad_core::front::{On, Proof, rows};
 use ad_core::memory_order::MethodOrder;
 use ad_core::program::Vectors;
 
-/// The table of derivatives in README.
+/// The table of derivatives in the guide.
 #[must_use]
 pub fn derivatives() -> String {
     let head = "| option | writes | for a result that is | by default |\n| --- | --- | --- | --- |\n".to_string();

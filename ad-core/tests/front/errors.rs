@@ -365,10 +365,10 @@ fn the_table_has_each_name_once() {
 
 #[test]
 fn the_table_of_derivatives_is_that_of_the_list() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md");
-    let readme = std::fs::read_to_string(path).expect("README.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/guide/src/derivatives.md");
+    let guide = std::fs::read_to_string(path).expect("a chapter of the guide");
     let table = ad_oracle::documents::derivatives();
-    assert!(readme.contains(&table), "README.md has another table than the list of derivatives:\n{table}");
+    assert!(guide.contains(&table), "{path} has another table than the list of derivatives:\n{table}");
 }
 
 #[test]
