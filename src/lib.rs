@@ -180,11 +180,14 @@ mod guide {
         language "language.md";
         loops "loops.md";
         derivatives "derivatives.md";
+        second "second.md";
+        programs "programs.md";
         modes "modes.md";
         memory "memory.md";
         threads "threads.md";
         costs "costs.md";
         debugging "debugging.md";
+        errors "errors.md";
         explain "explain.md";
         calls "calls.md";
         linear_algebra "linear-algebra.md";

@@ -10,9 +10,19 @@ use proc_macro::TokenStream;
 /// The function itself does not change. If the result is a real number, `f_grad` and
 /// `f_value_and_grad` are added; if it is an array, `f_vjp`. They have the visibility of the
 /// function. Options choose other derivatives, and the parameters with respect to which they are
-/// taken: `#[differentiate(grad, jvp, wrt(w, b))]`.
+/// taken: `#[differentiate(grad, jvp, wrt(w, b))]`. Naming a derivative replaces the default, so
+/// `#[differentiate(jvp)]` writes no gradient.
 ///
-/// ```ignore
+/// - Derivatives: `grad`, `vjp`, `jvp`, `jacobian`, `jacobian(sparse)`, `hvp`, `hessian`,
+///   `laplacian`, `pullback`, `into`, `per_example(x, y)`.
+/// - What they are of, and how: `wrt(a, b)`, `aux`, `workspace`, `suffix = ".."`,
+///   `checkpoint = "sqrt"`, `mode = ".."`, `crate = "path"`.
+///
+/// The guide lists the signatures that each of them writes. What the body of the function cannot
+/// say is a compile error at its place, with what to write instead. A derivative panics where the
+/// function does, and where the shapes of arguments do not fit.
+///
+/// ```
 /// use ad::prelude::*;
 ///
 /// #[differentiate]
@@ -21,7 +31,10 @@ use proc_macro::TokenStream;
 ///     e.mapv(|v| v * v).sum()
 /// }
 ///
+/// let (w, x, y) = (array![1.0, -1.0], array![[1.0, 2.0]], array![0.5]);
 /// let (value, (dw, dx, dy)) = loss_value_and_grad(&w, &x, &y);
+/// assert_eq!((value, dw), (2.25, array![-3.0, -6.0]));
+/// assert_eq!((dx, dy), (array![[-3.0, 3.0]], array![3.0]));
 /// ```
 #[proc_macro_attribute]
 pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -37,11 +50,20 @@ pub fn differentiate(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// everything that `#[differentiate]` understands, calls of other marked functions among it. A
 /// function with `#[differentiate]` can be called without this mark.
 ///
-/// ```ignore
+/// ```
+/// use ad::prelude::*;
+///
 /// #[differentiable]
 /// pub fn energy(x: f64) -> f64 {
 ///     0.5 * x * x
 /// }
+///
+/// #[differentiate]
+/// fn total(x: &[f64]) -> f64 {
+///     x.iter().map(|&x| energy(x)).sum()
+/// }
+///
+/// assert_eq!(total_grad(&[1.0, 2.0]), [1.0, 2.0]);
 /// ```
 #[proc_macro_attribute]
 pub fn differentiable(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -57,15 +79,24 @@ pub fn differentiable(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// gradient. A derivative calls `f` once for each call of its function, and `rule` once on the way
 /// back. `check_grad!(f(args))` compares the rule with difference quotients.
 ///
-/// ```ignore
+/// ```
+/// use ad::prelude::*;
+///
 /// #[custom_vjp(sine_rule)]
 /// fn sine(x: f64) -> f64 {
-///     table_of_sines().look_up(x)
+///     x.to_string().parse().map_or(f64::NAN, f64::sin)
 /// }
 ///
 /// fn sine_rule(x: f64, cotangent: f64) -> (f64, f64) {
-///     (x.sin(), cotangent * x.cos())
+///     (sine(x), cotangent * x.cos())
 /// }
+///
+/// #[differentiate]
+/// fn wave(x: f64) -> f64 {
+///     2.0 * sine(x)
+/// }
+///
+/// assert_eq!(wave_grad(0.0), 2.0);
 /// ```
 #[proc_macro_attribute]
 pub fn custom_vjp(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -77,6 +108,26 @@ pub fn custom_vjp(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `rule` is a function with the signature that `f_jvp` would have: the parameters of `f`, and a
 /// tangent of each real one. It returns the result, and its tangent. Otherwise all is as for
 /// [`custom_vjp`], and a function may have both.
+///
+/// ```
+/// use ad::prelude::*;
+///
+/// #[custom_jvp(sine_rule)]
+/// fn sine(x: f64) -> f64 {
+///     x.to_string().parse().map_or(f64::NAN, f64::sin)
+/// }
+///
+/// fn sine_rule(x: f64, tangent: f64) -> (f64, f64) {
+///     (sine(x), tangent * x.cos())
+/// }
+///
+/// #[differentiate(jvp)]
+/// fn wave(x: f64) -> f64 {
+///     2.0 * sine(x)
+/// }
+///
+/// assert_eq!(wave_jvp(0.0, 3.0), (0.0, 6.0));
+/// ```
 #[proc_macro_attribute]
 pub fn custom_jvp(attr: TokenStream, item: TokenStream) -> TokenStream {
     ruled("custom_jvp", attr, item)
@@ -85,11 +136,20 @@ pub fn custom_jvp(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// Lets differentiated functions call a function through which no derivative goes. Its body is not
 /// read, and may contain anything.
 ///
-/// ```ignore
+/// ```
+/// use ad::prelude::*;
+///
 /// #[constant]
 /// fn measured(index: usize) -> f64 {
-///     DATA.lock().unwrap()[index]
+///     "0.5 1.5".split(' ').nth(index).and_then(|t| t.parse().ok()).expect("a measurement")
 /// }
+///
+/// #[differentiate]
+/// fn misfit(x: f64) -> f64 {
+///     (x - measured(1)).powi(2)
+/// }
+///
+/// assert_eq!(misfit_grad(2.0), 1.0);
 /// ```
 #[proc_macro_attribute]
 pub fn constant(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -140,7 +200,9 @@ pub fn __resume(tokens: TokenStream) -> TokenStream {
 /// the parameter and the entry with the largest error, and both numbers. If a derivative is named
 /// that was not written.
 ///
-/// ```ignore
+/// ```
+/// use ad::prelude::*;
+///
 /// #[differentiate(grad, jvp)]
 /// fn f(x: &Array1<f64>, n: usize) -> f64 {
 ///     x.mapv(f64::sin).sum() * n as f64
@@ -166,16 +228,21 @@ pub fn check_grad(tokens: TokenStream) -> TokenStream {
 /// Values of the type can be parameters and results of differentiated functions. The definition
 /// travels like that of a marked function: it is imported with the type.
 ///
-/// ```ignore
+/// ```
+/// use ad::prelude::*;
+///
 /// #[derive(Clone, Differentiable)]
 /// struct Layer<T: Real> {
 ///     weights: Array2<T>,
 ///     bias: Array1<T>,
 ///     #[constant]
-///     name: Name,
+///     made: std::time::Duration,
 /// }
 ///
-/// layer.axpy(-0.1, &gradient);
+/// let mut layer = Layer { weights: array![[1.0]], bias: array![0.0], made: Default::default() };
+/// let gradient = Layer { weights: array![[2.0]], bias: array![1.0], made: Default::default() };
+/// layer.axpy(-0.5, &gradient);
+/// assert_eq!((layer.weights, layer.bias), (array![[0.0]], array![-0.5]));
 /// ```
 #[proc_macro_derive(Differentiable, attributes(constant))]
 pub fn derive_differentiable(item: TokenStream) -> TokenStream {

@@ -20,6 +20,16 @@ use crate::Real;
 ///
 /// The elements of row `i` are those from `indptr[i]` to before `indptr[i + 1]`: `indices` has
 /// their columns, in ascending order, and `values` their values. All others are zero.
+///
+/// ```
+/// use ad_runtime::Csr;
+/// use ndarray::array;
+///
+/// let (indptr, indices, values) = (vec![0, 1, 3], vec![2, 0, 1], vec![1.0, 2.0, 3.0]);
+/// let m = Csr { rows: 2, cols: 3, indptr, indices, values };
+/// assert_eq!(m.row(1), (&[0, 1][..], &[2.0, 3.0][..]));
+/// assert_eq!(m.to_dense(), array![[0.0, 0.0, 1.0], [2.0, 3.0, 0.0]]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Csr<F> {
     /// The number of rows.
@@ -47,7 +57,7 @@ impl<F> Csr<F> {
 }
 
 impl<F: Real> Csr<F> {
-    /// The whole matrix.
+    /// The whole matrix: an array of `rows` times `cols` elements.
     #[must_use]
     pub fn to_dense(&self) -> Array2<F> {
         let mut dense = Array2::zeros((self.rows, self.cols));

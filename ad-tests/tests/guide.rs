@@ -183,3 +183,26 @@ fn sources_that_are_cited_can_be_read() {
         assert_eq!(cited.collect::<Vec<_>>(), Vec::<&&str>::new(), "{}", document.display());
     }
 }
+
+/// The chapter on errors quotes messages, between two backquotes on each side. Each is a part of
+/// one that a case of the tests of messages shows.
+#[test]
+fn messages_in_the_guide_are_those_of_the_compiler() {
+    let mut shown = String::new();
+    let mut folders = vec![path("tests/ui")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a folder").map(|e| e.expect("an entry").path()) {
+            match entry.extension() {
+                _ if entry.is_dir() => folders.push(entry),
+                Some(end) if end == "stderr" => shown += &read(&entry),
+                _ => {}
+            }
+        }
+    }
+    let chapter = read(&path("docs/guide/src/errors.md"));
+    let quoted: Vec<&str> =
+        chapter.lines().filter_map(|line| line.strip_prefix("| ``")?.split_once("``")).map(|(said, _)| said).collect();
+    assert!(quoted.len() > 10, "{quoted:?}");
+    let unknown: Vec<&str> = quoted.into_iter().filter(|said| !shown.contains(said.trim())).collect();
+    assert_eq!(unknown, Vec::<&str>::new(), "no case in tests/ui has these messages");
+}
