@@ -26,6 +26,12 @@ const DIFFERENCE: f64 = 0.000_122_070_312_5;
 
 /// The unknown of an equation: `f32`, `f64`, or a vector of these (`Array1`, `Vec`, an array of
 /// static size).
+///
+/// ```
+/// use ad_runtime::implicit::fixed_point;
+/// let [a, b] = fixed_point(|[a, b]: [f64; 2]| [0.5 * b, 0.5 * a + 1.0], [0.0; 2], 1e-12, 100);
+/// assert!((a - 2.0 / 3.0).abs() < 1e-11 && (b - 4.0 / 3.0).abs() < 1e-11);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "an equation cannot be solved for a value of type `{Self}`",
     label = "expected a real number or an array of rank 1"

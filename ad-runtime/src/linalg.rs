@@ -34,6 +34,14 @@ use crate::dsl::{Elements, Rank};
 use crate::kernel;
 
 /// Which triangle a matrix is. The elements outside of it are not read.
+///
+/// ```
+/// use ad_runtime::linalg::{Uplo, solve_triangular};
+/// use ndarray::array;
+/// let a = array![[2.0, 7.0], [1.0, 4.0]];
+/// assert_eq!(solve_triangular(&a, &array![2.0, 9.0], Uplo::Lower), array![1.0, 2.0]);
+/// assert_eq!(solve_triangular(&a, &array![9.0, 4.0], Uplo::Upper), array![1.0, 1.0]);
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uplo {
     /// The diagonal and what is below it.

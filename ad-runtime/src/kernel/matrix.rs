@@ -7,8 +7,8 @@
 //! The table shows the time of our loops divided by that of `matrixmultiply`, both with AVX2 and
 //! FMA (f64, one core of a Zen 5 server; the shape is `m k n`, N and T say which operands are
 //! stored transposed). `benches/kernels.rs` measures them again. Products of at most eight rows,
-//! columns and summed indices now have separate loops ([`super::small_product`]), and those of square
-//! matrices of two to six rows no loops at all ([`super::square`]).
+//! columns and summed indices now have separate loops ([`super::small_product`]), and those of
+//! square matrices of two to six rows no loops at all ([`super::square`]).
 //!
 //! | `m k n` | NN | TN | NT | | `m k n` | NN | TN | NT |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |

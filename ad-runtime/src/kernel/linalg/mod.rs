@@ -15,8 +15,8 @@
 //! | QR | 0.48, 0.31, 0.79 | 28, 16, 22 | 5 020, 4 820, 2 670 | 441 000, 502 000, 132 000 |
 //! | `eigh` | 1.2, 0.75, 1.6 | 58, 48, 63 | 9 210, 15 100, 5 510 | 1 320 000, -, 305 000 |
 //!
-//! Systems of two to six rows have had kernels of their own since (`few`): at n = 4, a factorisation
-//! takes half as long and a solution a quarter.
+//! Systems of two to six rows have had kernels of their own since (`few`): at n = 4, a
+//! factorisation takes half as long and a solution a quarter.
 //!
 //! A build of faer takes about 100 seconds of a core, and one of nalgebra about 20. These kernels
 //! add no dependency, and are compiled only where they are called, since they are generic. The most
