@@ -49,8 +49,8 @@ fn tables_are_in_their_sections() {
 }
 
 /// Code with instructions beyond those of the build is entered at one place, after a test of the
-/// processor (`ad-runtime/tests/plain.rs` runs without it). Without std, a fused multiply-add of the
-/// build has only a name that is `unsafe`. Nothing else is, so no index can be wrong without a
+/// processor (`ad-runtime/tests/plain.rs` runs without it). Without std, a fused multiply-add of
+/// the build has only a name that is `unsafe`. Nothing else is, so no index can be wrong without a
 /// panic. Every other crate forbids `unsafe`.
 #[test]
 fn unsafe_code_enters_instructions_only() {
