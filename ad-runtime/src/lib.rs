@@ -20,13 +20,13 @@
 //! - [`Real`], [`Differentiable`]: the two traits a user may write in a bound.
 //!   `#[derive(Differentiable)]` implements [`Leaves`].
 //!
-//! This crate does not depend on the compiler (`ad-core`). Its only use of `unsafe` (one call, in
-//! `kernel/isa.rs`) enters a function that is compiled for CPU features detected at run time. It
-//! gives the same bits for the same values in every memory layout, and it reads no clock, thread
-//! count or environment variable: on one machine the same inputs give the same bits every time.
-//! With the feature `rayon`, large kernels run on the threads of rayon's pool, however many there
-//! are.
-
+//! This crate does not depend on the compiler (`ad-core`). It uses `unsafe` for instructions only:
+//! one call in `kernel/isa.rs` enters a function that is compiled for CPU features detected at run
+//! time, and without std one expression in `float.rs` is a fused multiply-add of the build. The
+//! crate gives the same bits for the same values in every memory layout, and it reads no clock,
+//! thread count or environment variable: on one machine the same inputs give the same bits every
+//! time. With the feature `rayon`, large kernels run on the threads of rayon's pool, however many
+//! there are.
 //!
 //! The crate works without std ([`alloc`] is enough). The feature `std` adds dual numbers,
 //! [`watch`], the memory that derivatives of a thread share, and the choice of instructions at run

@@ -15,6 +15,23 @@ use crate::Real;
 /// The largest number of rows.
 const MAX_ROWS: usize = 6;
 
+/// `$kernel::<I, F, N>(..)` for the number of rows N that `$n` is. `None` if there is no kernel for
+/// so many rows, and without fused multiply-add.
+macro_rules! by_rows {
+    ($n:expr, $isa:ident, $f:ident, $kernel:ident($($arg:expr),*)) => {
+        match $n {
+            _ if !$isa::FUSED => None,
+            2 => $kernel::<$isa, $f, 2>($($arg),*),
+            3 => $kernel::<$isa, $f, 3>($($arg),*),
+            4 => $kernel::<$isa, $f, 4>($($arg),*),
+            5 => $kernel::<$isa, $f, 5>($($arg),*),
+            6 => $kernel::<$isa, $f, 6>($($arg),*),
+            _ => None,
+        }
+    };
+}
+pub(super) use by_rows;
+
 /// `c (+)= a b`, and true, if both operands are square and have 2 to [`MAX_ROWS`] rows. Otherwise,
 /// if a length does not fit, and without fused multiply-add, it returns false.
 #[inline]
@@ -52,17 +69,7 @@ fn of_size<I: Isa, F: Real>(
     right: bool,
     accumulate: bool,
 ) -> Option<()> {
-    if !I::FUSED {
-        return None;
-    }
-    match n {
-        2 => of_rows::<I, F, 2>(c, a, b, [left, right], accumulate),
-        3 => of_rows::<I, F, 3>(c, a, b, [left, right], accumulate),
-        4 => of_rows::<I, F, 4>(c, a, b, [left, right], accumulate),
-        5 => of_rows::<I, F, 5>(c, a, b, [left, right], accumulate),
-        6 => of_rows::<I, F, 6>(c, a, b, [left, right], accumulate),
-        _ => None,
-    }
+    by_rows!(n, I, F, of_rows(c, a, b, [left, right], accumulate))
 }
 
 #[inline(always)]
@@ -86,10 +93,11 @@ fn of_rows<I: Isa, F: Real, const N: usize>(
 
 /// The rows of a matrix of N rows and columns.
 #[inline(always)]
-pub(super) fn rows<F, const N: usize>(a: &[F]) -> Option<&[[F; N]; N]> {
+fn rows<F, const N: usize>(a: &[F]) -> Option<&[[F; N]; N]> {
     a.as_chunks::<N>().0.first_chunk::<N>()
 }
 
+/// [`rows`] that can be changed.
 #[inline(always)]
 pub(super) fn rows_mut<F, const N: usize>(a: &mut [F]) -> Option<&mut [[F; N]; N]> {
     a.as_chunks_mut::<N>().0.first_chunk_mut::<N>()

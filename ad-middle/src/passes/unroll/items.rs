@@ -4,8 +4,9 @@
 //!
 //! Only arrays that are made of their elements are replaced, what is computed from them, and arrays
 //! whose elements are read one by one. A row of a large array stays a row: a loop over contiguous
-//! elements is faster than one over every third. An array that a loop carries stays an array, so
-//! that its updates are seen as a sum.
+//! elements is faster than one over every third. An array that a loop carries stays an array here,
+//! so that its updates are seen as a sum. The pass `carried_scalars` comes after sums have left
+//! their loops.
 
 use std::collections::HashSet;
 use std::rc::Rc;

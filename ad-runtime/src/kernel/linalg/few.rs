@@ -5,29 +5,16 @@
 //! This is code for each number of rows, so there is none for machines without fused multiply-add.
 //! Where a function returns `None`, the general kernel does the work.
 //!
-//! A kernel of this module must do what the general one does, but for the order of sums.
+//! A kernel of this module must do what the general one does, up to rounding: sums have another
+//! order, and rows are multiplied by the reciprocal of their pivot.
 
-use super::lu::number;
+use super::lu::{number, stored_row};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
+use crate::kernel::square::{by_rows, rows_mut};
 
 /// The number of columns of the right-hand sides that are solved together.
 const COLUMNS: usize = 4;
-
-/// `$kernel::<I, F, N>(..)` for the number of rows N that `$n` is, if there is one for it.
-macro_rules! by_rows {
-    ($n:expr, $kernel:ident($($arg:expr),*)) => {
-        match $n {
-            _ if !I::FUSED => None,
-            2 => $kernel::<I, F, 2>($($arg),*),
-            3 => $kernel::<I, F, 3>($($arg),*),
-            4 => $kernel::<I, F, 4>($($arg),*),
-            5 => $kernel::<I, F, 5>($($arg),*),
-            6 => $kernel::<I, F, 6>($($arg),*),
-            _ => None,
-        }
-    };
-}
 
 /// Solves `a x = b`, or `a' x = b`, in the place of b, by the factorisation of a. b has m columns.
 pub(super) fn solve<F: Real>(x: &mut [F], packed: &[F], n: usize, m: usize, transposed: bool) -> Option<()> {
@@ -36,7 +23,7 @@ pub(super) fn solve<F: Real>(x: &mut [F], packed: &[F], n: usize, m: usize, tran
 
 #[inline(always)]
 fn solve_in<I: Isa, F: Real>(x: &mut [F], packed: &[F], n: usize, m: usize, transposed: bool) -> Option<()> {
-    by_rows!(n, solve_rows(x, packed, m, transposed))
+    by_rows!(n, I, F, solve_rows(x, packed, m, transposed))
 }
 
 #[inline(always)]
@@ -79,7 +66,7 @@ fn columns<I: Isa, F: Real, const N: usize, const C: usize>(
     if exchanged {
         let before = rows;
         for (k, &row) in order.iter().enumerate() {
-            let row = place(row, k, N);
+            let row = stored_row(row, k, N);
             let (to, from) = if transposed { (row, k) } else { (k, row) };
             rows[to] = before[from];
         }
@@ -130,13 +117,6 @@ fn divide<F: Real, const C: usize>(row: &mut [F; C], (pivot, reciprocal): (F, F)
     }
 }
 
-/// The number of a row as a factorisation stores it. The order of a factorisation that failed is
-/// NaN, and so is every solution: then it is k.
-#[inline(always)]
-fn place<F: Real>(row: F, k: usize, n: usize) -> usize {
-    row.to_usize().filter(|&row| row < n).unwrap_or(k)
-}
-
 /// The factorisation of the matrix of n rows that is in u, and the order of its rows. The result is
 /// that of [`super::lu::factor`].
 pub(super) fn factor<F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<Option<bool>> {
@@ -145,12 +125,12 @@ pub(super) fn factor<F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<
 
 #[inline(always)]
 fn factor_in<I: Isa, F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<Option<bool>> {
-    by_rows!(n, factor_rows(u, order))
+    by_rows!(n, I, F, factor_rows(u, order))
 }
 
 #[inline(always)]
 fn factor_rows<I: Isa, F: Real, const N: usize>(u: &mut [F], order: &mut [F]) -> Option<Option<bool>> {
-    let u = u.as_chunks_mut::<N>().0.first_chunk_mut::<N>()?;
+    let u = rows_mut::<F, N>(u)?;
     let order = order.first_chunk_mut::<N>()?;
     let mut odd = false;
     for j in 0..N {

@@ -45,6 +45,13 @@ pub(super) fn number<F: Real>(k: usize) -> F {
     F::from(k).unwrap_or_else(F::nan)
 }
 
+/// The number of a row as a factorisation stores it. The order of a factorisation that failed is
+/// NaN, and so is every solution: then it is k.
+#[inline(always)]
+pub(super) fn stored_row<F: Real>(row: F, k: usize, n: usize) -> usize {
+    row.to_usize().filter(|&row| row < n).unwrap_or(k)
+}
+
 /// Whether the number of exchanges is odd. `None` if a pivot is zero or not finite.
 pub(super) fn factor<F: Real>(u: &mut [F], order: &mut [F], n: usize) -> Option<bool> {
     let mut odd = false;
@@ -202,8 +209,7 @@ fn permuted<F: Real>(x: &mut [F], packed: &[F], n: usize, back: bool) {
     before.copy_from_slice(x);
     let columns = quotient(x.len(), n);
     for (k, row) in order.iter().enumerate() {
-        // The order of a factorisation that failed is NaN, and so is every solution.
-        let row = row.to_usize().filter(|&row| row < n).unwrap_or(k);
+        let row = stored_row(*row, k, n);
         let (to, from) = if back { (row, k) } else { (k, row) };
         for (to, &from) in x[to * columns..][..columns].iter_mut().zip(&before[from * columns..][..columns]) {
             *to = from;
