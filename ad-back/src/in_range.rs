@@ -121,4 +121,21 @@ impl<'a> InRange<'a> {
         let goal = size.combine(1, &t, -1).and_then(|l| l.combine(1, &Linear::constant(-1), 1));
         goal.is_some_and(|goal| facts.prove(self.g, &goal))
     }
+
+    /// The linear form of a term under the facts.
+    pub(super) fn linear(&self, t: Term) -> Linear {
+        self.facts.borrow_mut().linear(self.g, t)
+    }
+
+    /// The linear form of the size of an axis.
+    pub(super) fn size(&self, size: Term) -> Linear {
+        let mut facts = self.facts.borrow_mut();
+        facts.is_axis(self.g, size);
+        facts.linear(self.g, size)
+    }
+
+    /// Whether `goal >= 0` follows from the facts.
+    pub(super) fn holds(&self, goal: &Linear) -> bool {
+        self.facts.borrow_mut().prove(self.g, goal)
+    }
 }

@@ -7,6 +7,7 @@
 
 mod extrema;
 mod function;
+mod in_bounds;
 mod isa;
 mod loops;
 mod phases;

@@ -246,7 +246,7 @@ impl Nest<'_, '_> {
             self.uses[id as usize] > 0
                 && matches!(self.k.node(id).op, Op::Load { .. })
                 && self.level(id) == self.depth
-                && self.row_key(id).is_none()
+                && self.row_load(id).is_none()
         })
     }
 

@@ -115,7 +115,7 @@ impl Nest<'_, '_> {
         let node = self.k.node(id);
         let at = id as usize;
         let inner = self.level(id) == self.depth && self.place[at] == 0 && self.uses[at] > 0;
-        let gather = inner && matches!(node.op, Op::Load { .. }) && self.row_key(id).is_none();
+        let gather = inner && matches!(node.op, Op::Load { .. }) && self.row_load(id).is_none();
         if gather { self.needed_for(id) } else { None }
     }
 

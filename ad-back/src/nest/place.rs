@@ -5,7 +5,7 @@
 use super::super::items::Item;
 use super::super::kernel::{Id, Op, operands};
 use super::super::rust::stem;
-use super::state::{Arg, Arm, Nest, NestRange};
+use super::state::{Arg, Arm, Nest, NestRange, RowLoad};
 use ad_ir::choice::{Kind, choose_if};
 use ad_ir::ir::{Node, Term};
 
@@ -154,7 +154,7 @@ impl Nest<'_, '_> {
     pub(super) fn is_expensive(&self, id: Id) -> bool {
         match &self.k.node(id).op {
             Op::Load { sizes, ix, .. } => {
-                self.row_key(id).is_none() && !(0..ix.len()).all(|k| self.proven(ix[k], sizes[k]))
+                self.row_load(id).is_none() && !(0..ix.len()).all(|k| self.proven(ix[k], sizes[k]))
             }
             _ => self.is_function(id),
         }
@@ -174,9 +174,9 @@ impl Nest<'_, '_> {
         let this = u32::try_from(id).unwrap_or(0);
         if matches!(self.k.nodes[id].op, Op::Load { .. })
             && self.level(this) == self.depth
-            && let Some(key) = self.row_key(this)
+            && let Some(RowLoad { key, column }) = self.row_load(this)
         {
-            return key.outer.into_iter().chain(key.base).collect();
+            return key.outer.into_iter().chain(key.base).chain(column).collect();
         }
         operands(&self.k.nodes[id].op)
     }
@@ -195,10 +195,12 @@ impl Nest<'_, '_> {
                     roots.push(*value);
                 }
                 Item::Store { value, .. } | Item::Fold { value, .. } => roots.push(*value),
-                Item::Scatter { ix, value, .. } => {
-                    // The index is used twice: in the test and as the position.
-                    roots.extend(ix);
-                    roots.extend(ix);
+                Item::Scatter { out, ix, value, .. } => {
+                    match self.scatter_row(*out, ix) {
+                        Some(RowLoad { key, column }) => roots.extend(key.outer.iter().chain(&key.base).chain(&column)),
+                        // The index is used twice: in the test and as the position.
+                        None => roots.extend(ix.iter().chain(ix)),
+                    }
                     roots.push(*value);
                 }
                 Item::Block { ix, value, .. } => {

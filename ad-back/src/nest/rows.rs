@@ -9,50 +9,132 @@ use super::super::items::Item;
 use super::super::kernel::{Id, Op};
 use super::super::plan::LANES;
 use super::super::rust::{Expr, prec};
-use super::state::{LoopVariant, Nest, NestRange, RowKey, SlicedRow};
-use ad_ir::ir::{Lit, Put, Term};
-use ad_ir::prim::Prim;
+use super::state::{LoopVariant, Nest, NestRange, RowKey, RowLoad, SlicedRow};
+use ad_ir::ir::{IntTy, Lit, Put, Term};
+use ad_ir::prim::{IntOp, Prim};
+
+/// The greatest number of columns of a row of short arrays.
+const MAX_WIDTH: usize = 16;
 
 impl Nest<'_, '_> {
-    /// Whether the index is in range by construction.
-    pub(super) fn proven(&self, ix: Id, size: Term) -> bool {
-        match self.k.node(ix).op {
-            Op::Var(v) => self.known.fits(None, Some(self.k.loops[usize::from(v)]), size),
-            Op::Lit(Lit::Int(_, n)) => match self.g.int_value(size) {
-                Some(size) => n < size,
-                None => self.term_of_literal(ix).is_some_and(|t| self.known.below(t, size)),
-            },
-            Op::Scalar(t) => self.known.below(t, size),
-            _ => false,
-        }
-    }
-
     /// The row that a load reads, if it is contiguous over the innermost loop.
-    pub(super) fn row_key(&self, id: Id) -> Option<RowKey> {
+    pub(super) fn row_load(&self, id: Id) -> Option<RowLoad> {
         let Op::Load { buf, sizes, ix } = &self.k.node(id).op else { return None };
         if matches!(self.part, NestRange::Ends(_)) {
             return None;
         }
         let (buf, sizes) = (*buf, sizes.to_vec());
         if self.flat && self.level(id) == 1 {
-            return Some(RowKey { buf, sizes, outer: Vec::new(), base: None });
+            return Some(RowLoad { key: RowKey { buf, sizes, outer: Vec::new(), base: None, width: 1 }, column: None });
         }
+        self.row_at(buf, &sizes, ix)
+    }
+
+    /// The row over the innermost loop that has the elements at an index.
+    fn row_at(&self, buf: Term, sizes: &[Term], ix: &[Id]) -> Option<RowLoad> {
         let inner = self.depth.checked_sub(1)?;
-        let (last, outer) = ix.split_last()?;
+        let (&last, before) = ix.split_last()?;
+        if self.level(last) > inner {
+            let key = self.row_of(inner, buf, sizes, (before, last))?;
+            return Some(RowLoad { key, column: None });
+        }
+        // A column of a row of short arrays, such as a coordinate of a point.
+        let width = usize::try_from(self.g.int_value(*sizes.last()?)?).ok()?;
+        let (&along, outer) = before.split_last()?;
+        let columns = (2..=MAX_WIDTH).contains(&width) && self.proven(last, *sizes.last()?);
+        if !columns || self.level(along) <= inner || self.reused.contains_key(&buf) {
+            return None;
+        }
+        let key = self.row_of(inner, buf, &sizes[..sizes.len() - 1], (outer, along))?;
+        let key = RowKey { width, ..key };
+        self.row_fits(&key).then_some(RowLoad { key, column: Some(last) })
+    }
+
+    /// The row of the result that the innermost loop adds to or writes at an index, if it is in
+    /// range. Rows of one array must not overlap, so all that the nest does to the array has to be
+    /// in one row.
+    pub(super) fn scatter_row(&self, out: Term, ix: &[Id]) -> Option<RowLoad> {
+        let row = |ix: &[Id]| self.row_at(out, self.g.shape(out), ix).filter(|load| self.row_fits(&load.key));
+        let found = row(ix).filter(|_| self.tested.is_empty())?;
+        let same = |item: &Item| match item {
+            Item::Scatter { out: other, ix, .. } if *other == out => row(ix).is_some_and(|load| load.key == found.key),
+            Item::Store { out: Some(other), .. } | Item::Fold { out: other, .. } | Item::Block { out: other, .. } => {
+                *other != out
+            }
+            _ => true,
+        };
+        self.items.iter().all(same).then_some(found)
+    }
+
+    /// The place of an element in such a row.
+    pub(super) fn scatter_place(&mut self, out: Term, ix: &[Id]) -> Result<Option<TokenStream>, String> {
+        let Some(RowLoad { key, column }) = self.scatter_row(out, ix) else { return Ok(None) };
+        let row = match self.out_rows.get(&out) {
+            Some(&row) => row,
+            None => {
+                let of = self.arg_names[&out].clone();
+                let level = key.outer.iter().chain(&key.base).map(|&i| self.level(i)).max().unwrap_or(0);
+                let row = self.new_row(&of, false, (true, level));
+                let (name, part) = (self.row_list[row].name.clone(), self.part_of_row(&key, true)?);
+                self.push(level, 0, &quote!(let #name = &mut #of #part;));
+                self.out_rows.insert(out, row);
+                row
+            }
+        };
+        let element = self.row_element(row);
+        Ok(Some(match column {
+            None => element,
+            Some(column) => {
+                let column = self.value(column)?.tokens;
+                quote!(#element[#column])
+            }
+        }))
+    }
+
+    /// The row over the innermost loop, given the indices of the axes before it and along it.
+    fn row_of(&self, inner: usize, buf: Term, sizes: &[Term], (outer, along): (&[Id], Id)) -> Option<RowKey> {
         if outer.iter().any(|&i| self.level(i) > inner) {
             return None;
         }
         let is_inner = |i: Id| matches!(self.k.node(i).op, Op::Var(v) if usize::from(v) == inner);
-        let base = match &self.k.node(*last).op {
-            Op::Var(_) if is_inner(*last) => None,
-            Op::Prim(Prim::Int(ad_ir::prim::IntOp::Add), args) => match **args {
+        let base = match &self.k.node(along).op {
+            Op::Var(_) if is_inner(along) => None,
+            Op::Prim(Prim::Int(IntOp::Add), args) => match **args {
                 [a, b] if is_inner(a) && self.level(b) <= inner => Some(b),
                 [a, b] if is_inner(b) && self.level(a) <= inner => Some(a),
                 _ => return None,
             },
             _ => return None,
         };
-        Some(RowKey { buf, sizes, outer: outer.to_vec(), base })
+        Some(RowKey { buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base, width: 1 })
+    }
+
+    /// Whether a row is in range in every iteration of the outer loops.
+    fn row_fits(&self, key: &RowKey) -> bool {
+        let exact = (0..key.outer.len()).all(|k| {
+            let index = (key.outer[k], key.sizes[k]);
+            self.proven(index.0, index.1) || self.tested.contains(&index)
+        });
+        let Some(&last) = key.sizes.last() else { return self.flat };
+        let len = self.k.loops[self.depth - 1];
+        match *self.part {
+            _ if !exact => false,
+            NestRange::Whole if self.flat => true,
+            NestRange::Whole | NestRange::Ragged(_) => self.part_fits(key.base, Some(len), last),
+            NestRange::Prefix(end) => {
+                [Some(len), end].into_iter().flatten().any(|len| self.part_fits(key.base, Some(len), last))
+            }
+            // The interior begins at `low` and does not extend beyond the loop.
+            NestRange::Interior(low) => {
+                let near = match key.base.map(|b| &self.k.node(b).op) {
+                    None => true,
+                    Some(Op::Lit(Lit::Int(_, n))) => (0..=low).contains(n),
+                    _ => false,
+                };
+                near && self.known.fits(None, Some(len), last)
+            }
+            NestRange::Ends(_) => false,
+        }
     }
 
     /// The position of an element in row-major order; 0 for a scalar.
@@ -98,14 +180,11 @@ impl Nest<'_, '_> {
         }
         let at = self.linear(&at, sizes, true).tokens;
         let name = &self.arg_names[&out];
-        let put = match put {
-            Put::Add => quote!(+=),
-            Put::Set => quote!(=),
-        };
+        let put = put_into(put, &quote!(#name[#at]), value);
         self.summary.choices += usize::from(inside.is_some());
         Ok(match inside {
-            None => quote!(#name[#at] #put #value;),
-            Some(inside) => quote!(if #inside { #name[#at] #put #value; }),
+            None => put,
+            Some(inside) => quote!(if #inside { #put }),
         })
     }
 
@@ -122,7 +201,7 @@ impl Nest<'_, '_> {
             return product.unwrap_or_else(|| Expr::atom(quote!(1)));
         }
         if self.inlined {
-            return self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, LANES as i128));
+            return self.style.lit(Lit::Int(IntTy::Usize, LANES as i128));
         }
         if matches!(self.part, NestRange::Interior(_) | NestRange::Prefix(_) | NestRange::Ragged(_))
             && v + 1 == self.depth
@@ -136,7 +215,7 @@ impl Nest<'_, '_> {
     }
 
     /// The term of a literal index, if the graph has it.
-    fn term_of_literal(&self, id: Id) -> Option<Term> {
+    pub(super) fn term_of_literal(&self, id: Id) -> Option<Term> {
         match self.k.node(id).op {
             Op::Lit(Lit::Int(_, n)) => self.g.find_usize(usize::try_from(n).ok()?),
             _ => None,
@@ -193,40 +272,7 @@ impl Nest<'_, '_> {
         let exact = (0..key.outer.len())
             .all(|k| self.proven(key.outer[k], key.sizes[k]) || self.tested.contains(&(key.outer[k], key.sizes[k])));
         let last = key.sizes.last().copied();
-        let closed = key.base.map(|b| match self.k.node(b).op {
-            Op::Scalar(t) => Some(t),
-            Op::Lit(_) => self.term_of_literal(b),
-            _ => None,
-        });
-        let most = match *self.part {
-            NestRange::Prefix(end) => end,
-            _ => None,
-        };
-        let fits = |base, last| {
-            let len = self.k.loops[inner];
-            [Some(len), most].into_iter().flatten().any(|len| self.known.fits(base, Some(len), last))
-        };
-        let in_range = exact
-            && matches!(self.part, NestRange::Whole | NestRange::Prefix(_) | NestRange::Ragged(_))
-            && match (last, closed) {
-                _ if self.flat => true,
-                (Some(last), None) => fits(None, last),
-                (Some(last), Some(Some(base))) => fits(Some(base), last),
-                _ => false,
-            };
-        // The interior begins at `low` and does not extend beyond the loop.
-        let in_range = in_range
-            || match (*self.part, key.base.map(|b| &self.k.node(b).op)) {
-                (NestRange::Interior(low), base) => {
-                    let near = match base {
-                        None => true,
-                        Some(Op::Lit(Lit::Int(_, n))) => (0..=low).contains(n),
-                        _ => false,
-                    };
-                    near && exact && last.is_some_and(|n| self.known.fits(None, Some(self.k.loops[inner]), n))
-                }
-                _ => false,
-            };
+        let in_range = self.row_fits(&key);
         // A row that is the whole array keeps its name. A partial row gets a fresh name, so that it
         // does not shadow the array for other rows; so does a row that is taken in chunks, if
         // elements of the array are gathered too.
@@ -236,6 +282,7 @@ impl Nest<'_, '_> {
             && !shadows
             && key.outer.is_empty()
             && key.base.is_none()
+            && key.width == 1
             && in_range
             && (self.flat || last == Some(self.k.loops[inner]));
         let row = self.new_row(&of, whole, (false, level));
@@ -243,44 +290,13 @@ impl Nest<'_, '_> {
         let cut = if whole {
             quote!(let #name = &#of[..#n];)
         } else {
-            let mut ix: Vec<Expr> = Vec::new();
-            for &i in &key.outer {
-                ix.push(self.value(i)?);
-            }
-            if !ix.is_empty() || key.base.is_none() {
-                ix.push(Expr::atom(quote!(0)));
-            }
-            let mut start = match ix.split_last() {
-                Some((_, outer)) if !outer.is_empty() => {
-                    let rows = self.linear(outer, &key.sizes[..outer.len()], exact);
-                    let m = self.arg(key.sizes[outer.len()]);
-                    if exact {
-                        Some(rows.times(&m))
-                    } else {
-                        let (rows, m) = (rows.receiver(), m.tokens);
-                        Some(Expr::atom(quote!(#rows.saturating_mul(#m))))
-                    }
-                }
-                _ => None,
-            };
-            if let Some(base) = key.base {
-                let base = self.value(base)?;
-                start = Some(match start {
-                    None => base,
-                    Some(s) => {
-                        let (s, base) = (s.receiver(), base.tokens);
-                        Expr::atom(quote!(#s.saturating_add(#base)))
-                    }
-                });
-            }
-            let start = start.unwrap_or_else(|| Expr::atom(quote!(0)));
             if in_range {
-                let start = start.at(prec::ADD);
-                quote!(let #name = &#of[#start..][..#n];)
+                let part = self.part_of_row(&key, false)?;
+                quote!(let #name = &#of #part;)
             } else {
                 self.summary.tested_rows += 1;
-                let (cut, start) = (self.style.kernel("cut"), start.tokens);
-                let fill = self.style.zero(self.g.elem(key.buf));
+                let start = self.start_of_row(&key, exact)?.tokens;
+                let (cut, fill) = (self.style.kernel("cut"), self.style.zero(self.g.elem(key.buf)));
                 // The slice states the length again, since rustc does not know it from `cut`.
                 quote!(let #name = &#cut(#of, #start, #n, #fill)[..#n];)
             }
@@ -292,6 +308,53 @@ impl Nest<'_, '_> {
         }
         self.rows.insert(key, row);
         Ok(row)
+    }
+
+    /// The position at which a row starts, in elements of the row.
+    fn start_of_row(&mut self, key: &RowKey, exact: bool) -> Result<Expr, String> {
+        let mut ix: Vec<Expr> = Vec::new();
+        for &i in &key.outer {
+            ix.push(self.value(i)?);
+        }
+        let mut start = match &*ix {
+            [] => None,
+            outer => {
+                let rows = self.linear(outer, &key.sizes[..outer.len()], exact);
+                let m = self.arg(key.sizes[outer.len()]);
+                Some(if exact {
+                    rows.times(&m)
+                } else {
+                    let (rows, m) = (rows.receiver(), m.tokens);
+                    Expr::atom(quote!(#rows.saturating_mul(#m)))
+                })
+            }
+        };
+        if let Some(base) = key.base {
+            let base = self.value(base)?;
+            start = Some(match start {
+                None => base,
+                Some(s) => {
+                    let (s, base) = (s.receiver(), base.tokens);
+                    Expr::atom(quote!(#s.saturating_add(#base)))
+                }
+            });
+        }
+        Ok(start.unwrap_or_else(|| Expr::atom(quote!(0))))
+    }
+
+    /// The part of an array that is a row in range.
+    fn part_of_row(&mut self, key: &RowKey, mutable: bool) -> Result<TokenStream, String> {
+        let (start, len) = (self.start_of_row(key, true)?, self.extent(self.depth - 1));
+        let n = &len.tokens;
+        if key.width == 1 {
+            let start = start.at(prec::ADD);
+            return Ok(quote!([#start..][..#n]));
+        }
+        let width = self.style.lit(Lit::Int(IntTy::Usize, key.width as i128));
+        let start = if start.is(0) { start } else { start.times(&width) };
+        let (start, count, width) = (start.at(prec::ADD), len.times(&width).at(prec::ADD), width.tokens);
+        let chunks = if mutable { quote!(as_chunks_mut) } else { quote!(as_chunks) };
+        Ok(quote!([#start..][..#count].#chunks::<#width>().0[..#n]))
     }
 
     /// An element that does not depend on the innermost loop, read from a slice along an outer loop
@@ -312,7 +375,7 @@ impl Nest<'_, '_> {
         if !is_index || !exact {
             return Ok(None);
         }
-        let key = RowKey { buf: *buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base: None };
+        let key = RowKey { buf: *buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base: None, width: 1 };
         let name = match self.outer_rows.get(&(along, key.clone())) {
             Some(name) => name.clone(),
             None => {
@@ -382,7 +445,7 @@ impl Nest<'_, '_> {
         let mut at: Vec<Expr> = outer.iter().map(|&i| self.value(i)).collect::<Result<_, _>>()?;
         at.push(match start {
             Some(start) => self.value(start)?,
-            None => self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, 0)),
+            None => self.style.lit(Lit::Int(IntTy::Usize, 0)),
         });
         let (start, n) = (self.linear(&at, &sizes, true), self.extent(self.depth - 1).tokens);
         let row = self.new_row(&of, false, (true, level));
@@ -412,7 +475,7 @@ impl Nest<'_, '_> {
         let row = self.new_row(&of, outer.is_empty(), (true, level));
         let name = self.row_list[row].name.clone();
         if let NestRange::Interior(low) = self.part {
-            let low = self.style.lit(Lit::Int(ad_ir::ir::IntTy::Usize, *low));
+            let low = self.style.lit(Lit::Int(IntTy::Usize, *low));
             let (start, level) = self.row_start(&outer, loops);
             let start = start.map_or(low.clone(), |s| s.plus(&low)).at(prec::ADD);
             self.push(level, 0, &quote!(let #name = &mut #of[#start..][..#n];));
@@ -437,5 +500,13 @@ impl Nest<'_, '_> {
         let rows = self.linear(&ix, &sizes[..outer.len()], true);
         let m = self.arg(sizes[outer.len()]);
         (Some(rows.times(&m)), outer.iter().max().map_or(0, |v| v + 1))
+    }
+}
+
+/// Adds or puts a value into a place.
+pub(super) fn put_into(put: Put, place: &TokenStream, value: &TokenStream) -> TokenStream {
+    match put {
+        Put::Add => quote!(#place += #value;),
+        Put::Set => quote!(#place = #value;),
     }
 }

@@ -68,13 +68,21 @@ pub(super) enum LoopVariant {
     Rest,
 }
 
-/// A row of a stored array: contiguous over the innermost loop.
+/// A row of a stored array: contiguous over the innermost loop. If axes of constant sizes follow,
+/// its elements are arrays of `width` numbers.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct RowKey {
     pub(super) buf: Term,
     pub(super) sizes: Vec<Term>,
     pub(super) outer: Vec<Id>,
     pub(super) base: Option<Id>,
+    pub(super) width: usize,
+}
+
+/// The row that a load reads, and which number of an element of the row if these are arrays.
+pub(super) struct RowLoad {
+    pub(super) key: RowKey,
+    pub(super) column: Option<Id>,
 }
 
 pub(super) struct SlicedRow {
@@ -131,6 +139,8 @@ pub(crate) struct Nest<'a, 'k> {
     pub(super) arg_names: HashMap<Term, Ident>,
     /// Scalars that the code mentions: the others do not become parameters.
     pub(super) named: RefCell<SortedSet<Term>>,
+    /// What is known of indices: whether a part that begins at an index fits into an axis.
+    pub(super) bounded: RefCell<HashMap<(Option<Id>, Option<Term>, Term), bool>>,
     pub(super) rows: SortedMap<RowKey, usize>,
     pub(super) out_rows: HashMap<Term, usize>,
     /// Slices along loops that are not the innermost one.
@@ -241,6 +251,7 @@ impl<'a, 'k> Nest<'a, 'k> {
             args: Vec::new(),
             arg_names: HashMap::new(),
             named: RefCell::default(),
+            bounded: RefCell::default(),
             rows: SortedMap::new(),
             out_rows: HashMap::new(),
             outer_rows: SortedMap::new(),

@@ -12,6 +12,7 @@ use super::super::items::{Fold, Item};
 use super::super::kernel::{Id, Op};
 use super::super::rust::{Expr, prec, typed};
 use super::loops::rest_of;
+use super::rows::put_into;
 use super::state::{LoopVariant, MAX_UNNAMED_SIZE, Nest};
 use ad_ir::ir::{Elem, Lit, Put, Term};
 use ad_ir::prim::{Emit, Prim};
@@ -148,10 +149,17 @@ impl Nest<'_, '_> {
             }
             Op::Load { buf, sizes, ix } => {
                 if self.level(id) == self.depth
-                    && let Some(key) = self.row_key(id)
+                    && let Some(load) = self.row_load(id)
                 {
-                    let row = self.row(key)?;
-                    return Ok(Expr::atom(self.row_element(row)));
+                    let row = self.row(load.key)?;
+                    let element = self.row_element(row);
+                    return Ok(Expr::atom(match load.column {
+                        None => element,
+                        Some(column) => {
+                            let column = self.value(column)?.tokens;
+                            quote!(#element[#column])
+                        }
+                    }));
                 }
                 if let Some(element) = self.outer_row_element(id)? {
                     return Ok(element);
@@ -236,7 +244,10 @@ impl Nest<'_, '_> {
                 }
                 Item::Scatter { out, put, ix, sizes, value } => {
                     let value = self.value(*value)?.tokens;
-                    self.put_at(*out, *put, (ix, sizes), &value)?
+                    match self.scatter_place(*out, ix)? {
+                        Some(place) => put_into(*put, &place, &value),
+                        None => self.put_at(*out, *put, (ix, sizes), &value)?,
+                    }
                 }
             };
             self.push(d, 0, &tokens);

@@ -196,8 +196,8 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
             let t3_ = i < k1_;
             let t4_ = if t3_ { 100.0 * t2_ * t2_ + t1_ * t1_ } else { 0.0 };
             let t5_ = i.saturating_sub(1);
+            let x_3_ = x[t5_];
             let t6_ = if i >= 1 && t5_ < k1_ {
-                let x_3_ = x.get(t5_).copied().unwrap_or(0.0);
                 200.0
                     * (x.get(t5_.saturating_add(1)).copied().unwrap_or(0.0)
                         - x_3_ * x_3_)

@@ -49,7 +49,7 @@ pub struct Facts {
     /// share their parts, so a walk without a limit is exponential.
     looks: u32,
     inside: u32,
-    /// Products that are sizes of axes, so they are not saturated.
+    /// Sums and products that are sizes of axes, so they are not saturated.
     axes: Vec<Term>,
 }
 
@@ -397,8 +397,8 @@ impl Facts {
         };
         match (exact, int_ty(g, t)) {
             // An exact value in the type's range is the term's value: nothing saturates and no cast
-            // wraps.
-            (Some(l), Some(ty)) if self.within(g, &l, ty.range()) => l,
+            // wraps. The size of an axis has not saturated.
+            (Some(l), Some(ty)) if self.axes.contains(&t) || self.within(g, &l, ty.range()) => l,
             _ => Linear::atom(t),
         }
     }

@@ -15,9 +15,11 @@ const LARGEST_SIZE: i128 = i64::MAX as i128;
 impl Facts {
     /// Records, for all later states, that a term is the size of an axis of an array that exists.
     pub fn is_axis(&mut self, g: &Graph, size: Term) {
-        if product(g, size).is_some() && !self.axes.contains(&size) {
+        let sum = matches!(g.node(size), Node::Prim(Prim::Int(IntOp::Add), _));
+        if (sum || product(g, size).is_some()) && !self.axes.contains(&size) {
             self.axes.push(size);
-            // A product of sizes cannot overflow, so sums that contain it are linear from now on.
+            // A size does not overflow, so it is linear if it is a sum, and sums that contain it are
+            // linear if it is a product.
             self.stuck.clear();
         }
     }
