@@ -108,8 +108,8 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// Programs in which some choices arise only after others, with the numbers of answers.
-const SEVERAL: [&str; 6] =
-    ["powers_5", "powers_in_two_sums", "packed_19", "recurrent_net", "sum_of_product", "nearest_moved"];
+const SEVERAL: [&str; 7] =
+    ["powers_5", "powers_in_two_sums", "packed_19", "recurrent_net", "sum_of_product", "nearest_moved", "three_deep"];
 const OFTEN: u64 = 36;
 
 /// The choices by cost (which arrays are stored, which statements share a loop, which arrays are

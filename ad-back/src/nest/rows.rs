@@ -339,7 +339,7 @@ impl Nest<'_, '_> {
                 }
             });
         }
-        Ok(start.unwrap_or_else(|| Expr::atom(quote!(0))))
+        Ok(start.unwrap_or_else(|| self.style.lit(Lit::Int(IntTy::Usize, 0))))
     }
 
     /// The part of an array that is a row in range.
@@ -351,7 +351,7 @@ impl Nest<'_, '_> {
             return Ok(quote!([#start..][..#n]));
         }
         let width = self.style.lit(Lit::Int(IntTy::Usize, key.width as i128));
-        let start = if start.is(0) { start } else { start.times(&width) };
+        let start = start.times(&width);
         let (start, count, width) = (start.at(prec::ADD), len.times(&width).at(prec::ADD), width.tokens);
         let chunks = if mutable { quote!(as_chunks_mut) } else { quote!(as_chunks) };
         Ok(quote!([#start..][..#count].#chunks::<#width>().0[..#n]))

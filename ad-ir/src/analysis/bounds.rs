@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use super::zeros::Zeros;
 use super::{Analyses, Analysis, Reachable};
 
-use crate::ir::{Graph, Node, Put, Scan, Term};
+use crate::ir::{Elem, Graph, Node, Put, Scan, Term};
 use crate::prim::{Binary, Cmp, IntOp, Prim};
 
 /// The condition under which an iteration has an effect. It holds for the first iterations.
@@ -156,8 +156,20 @@ fn choice(cond: IterationValue, then: IterationValue, other: IterationValue, t: 
     }
 }
 
+/// Whether a condition of the body seems to hold for the first iterations only: it compares an
+/// integer of the iteration, which may be its number, with a limit that is known before the loop.
+#[must_use]
+pub fn limits(g: &Graph, scan: &Scan, guard: (Term, bool)) -> bool {
+    limit_of(g, scan, guard, |x| g.elem(x) == Elem::USIZE).is_some()
+}
+
 /// The limit, if the condition is `iteration < limit` or `iteration <= limit`.
-fn limit(g: &Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Limit> {
+fn limit(g: &Graph, scan: &Scan, guard: (Term, bool)) -> Option<Limit> {
+    limit_of(g, scan, guard, |x| matches!(g.node(x), Node::Prim(Prim::Iota, _)))
+}
+
+/// The limit of the iterations, given which rows are their numbers.
+fn limit_of(g: &Graph, scan: &Scan, (cond, value): (Term, bool), numbers: impl Fn(Term) -> bool) -> Option<Limit> {
     let (first, fixed) =
         (scan.init.len() + scan.captures.len(), scan.init.len()..scan.init.len() + scan.captures.len());
     let Node::Prim(Prim::Compare(op), args) = g.node(cond) else { return None };
@@ -165,7 +177,7 @@ fn limit(g: &Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Limit> {
     let is_step = |g: &Graph, t: Term| match g.node(t) {
         Node::Param(k, _) => {
             let x = (*k as usize).checked_sub(first).and_then(|k| scan.xs.get(k));
-            x.is_some_and(|&x| matches!(g.node(x), Node::Prim(Prim::Iota, _)))
+            x.is_some_and(|&x| numbers(x))
         }
         _ => false,
     };
@@ -197,7 +209,7 @@ fn limit(g: &Graph, scan: &Scan, (cond, value): (Term, bool)) -> Option<Limit> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ir::{Elem, OpenLoop, RealTy, Type};
+    use crate::ir::{OpenLoop, RealTy, Type};
 
     /// A loop of ten steps. The body gets the graph and four terms: the step, an integer and a
     /// number from outside, and the carried value.

@@ -28,6 +28,7 @@ use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
+use ad_ir::analysis::bounds::limits;
 use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided, least};
 use ad_ir::analysis::{Analyses, once};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
@@ -99,8 +100,13 @@ fn candidates(
         let Some(guard) = guards.get(&t).filter(|set| set.len() <= MAX_CONDITIONS) else { continue };
         match part_of(g, t).filter(|&x| carried(x)) {
             // An element of the array as carried may be saved outside of the arm that reads it. A
-            // later state may not exist outside of the arm that changes the array.
+            // later state may not exist outside of the arm that changes the array. But if nothing
+            // is saved outside of the arm, the loop can end where the condition stops to hold.
             Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => {
+                let limits: Vec<Guard> = guard.iter().filter(|&&guard| limits(g, s, guard)).copied().collect();
+                if !limits.is_empty() {
+                    found.push((t, limits, ResidualReason::Part(x)));
+                }
                 found.push((t, Vec::new(), ResidualReason::Part(x)))
             }
             Some(x) => found.push((t, guard.clone(), ResidualReason::Part(x))),
@@ -153,7 +159,7 @@ fn candidates(
         }
     }
     let mut seen = HashSet::new();
-    found.retain(|(t, ..)| seen.insert(*t));
+    found.retain(|(t, guards, _)| seen.insert((*t, guards.clone())));
     found
 }
 
@@ -206,8 +212,14 @@ pub(super) fn use_residuals(
         };
         within(&k.guards, &guards) && within(&k.masks, &masks)
     };
-    let params: HashMap<Term, Term> = residuals.iter().map(|k| k.term).zip(params.iter().copied()).collect();
-    let terms: Vec<(Term, &ResidualReason)> = residuals.iter().filter(saved).map(|k| (k.term, &k.why)).collect();
+    // A term may be offered under conditions and without them. The first offer that fits is taken.
+    let mut taken: SortedMap<Term, usize> = SortedMap::new();
+    for (k, residual) in residuals.iter().enumerate().filter(|(_, residual)| saved(residual)) {
+        taken.entry(residual.term).or_insert(k);
+    }
+    let numbers: Vec<usize> = (0..residuals.len()).filter(|&k| taken.get(&residuals[k].term) == Some(&k)).collect();
+    let params: HashMap<Term, Term> = numbers.iter().map(|&k| (residuals[k].term, params[k])).collect();
+    let terms: Vec<(Term, &ResidualReason)> = numbers.iter().map(|&k| (residuals[k].term, &residuals[k].why)).collect();
     // If the carried arrays of an inner loop are read anyway, the loop is run again, and saving its
     // other residuals gains nothing.
     let again: HashSet<Term> = terms
@@ -246,7 +258,7 @@ pub(super) fn use_residuals(
         None => plain,
     };
     let reach: HashSet<Term> = g.reachable(results).into_iter().collect();
-    (0..residuals.len()).filter(|&k| reach.contains(&params[&residuals[k].term])).collect()
+    numbers.into_iter().filter(|&k| reach.contains(&params[&residuals[k].term])).collect()
 }
 
 /// The residuals that a derived body may read.
