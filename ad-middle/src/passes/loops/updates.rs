@@ -100,7 +100,7 @@ impl Distribution<'_> {
                     found.push(Update::Extremum(op, args[1]));
                 }
                 Node::Scatter { .. } => {
-                    let t = crate::passes::simplify::index::update_add(self.g, t).unwrap_or(t);
+                    let t = crate::passes::simplify::update::update_add(self.g, t).unwrap_or(t);
                     let node = self.g.node_rc(t);
                     let (vars, index) = self.g.open_binder(&node);
                     let Node::Scatter { put, dst, src, .. } = *node else { return None };

@@ -34,6 +34,7 @@ pub(super) const RULES: &[Rule] = &[
         Loose,
         add_exclusive
     ),
+    rule!("add.selects", "select(m, a, 0) + select(m, 0, b) = select(m, a, b), or a if b is a", Loose, add_selects),
     rule!("select.known", "select(true.., a, b) = a; select(false.., a, b) = b", Exact, select_known),
     rule!(
         "select.one",
@@ -252,6 +253,18 @@ fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
         at = g.mk(Node::Scatter { put: Put::Add, dst: at, src, vars, index });
     }
     Some(at)
+}
+
+fn add_selects(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(t) else { return None };
+    let ((m, a, b), (n, c, d)) = (select(g, args[0])?, select(g, args[1])?);
+    let (then, other) = match () {
+        () if m != n => return None,
+        () if is_zero(g, b) && is_zero(g, c) => (a, d),
+        () if is_zero(g, a) && is_zero(g, d) => (c, b),
+        () => return None,
+    };
+    Some(if then == other { then } else { g.select(m, then, other) })
 }
 
 fn select_known(g: &mut Graph, t: Term) -> Option<Term> {

@@ -40,25 +40,11 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         update_whole
     ),
-    rule!("update.own", "update x (gather x f) f = x", Exact, update_own),
-    rule!(
-        "update.add",
-        "update x (gather x f + y) f = update x (y + gather x f) f = scatter x y f, since no two elements have the same index",
-        Exact,
-        update_add
-    ),
     rule!(
         "scatter.sum",
         "scatter x y (\\i j -> f j) = scatter x (sum of y over i) f: rows with the same index are added first",
         Loose,
         scatter_sum
-    ),
-    rule!("update.update", "update (update x _ f) y f = update x y f", Exact, update_update),
-    rule!(
-        "scatter.update",
-        "scatter (update x y f) z f = update x (y + z) f, since no two elements have the same index",
-        Exact,
-        scatter_update
     ),
     rule!(
         "index.update",
@@ -368,28 +354,6 @@ fn update_whole(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.slice(x, &starts, &steps, &to))
 }
 
-/// Closed index functions are canonical: equal ones are equal terms.
-fn update_own(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t) else { return None };
-    let Node::Gather { src: from, vars: v, index: f, .. } = g.node(*src) else { return None };
-    (from == dst && v == vars && f == index).then_some(*dst)
-}
-
-/// An update that adds to the elements that it replaces is a scatter.
-pub(crate) fn update_add(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
-    let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(src).clone() else { return None };
-    let own = |g: &Graph, x: Term| matches!(g.node(x), Node::Gather { src, vars: v, index: f, .. } if *src == dst && *v == vars && *f == index);
-    let src = if own(g, args[0]) {
-        args[1]
-    } else if own(g, args[1]) {
-        args[0]
-    } else {
-        return None;
-    };
-    Some(g.mk(Node::Scatter { put: Put::Add, dst, src, vars, index }))
-}
-
 fn scatter_sum(g: &mut Graph, t: Term) -> Option<Term> {
     let node = g.node_rc(t);
     let Node::Scatter { put: Put::Add, dst, src, vars, .. } = &*node else { return None };
@@ -405,29 +369,6 @@ fn scatter_sum(g: &mut Graph, t: Term) -> Option<Term> {
     let kept: Vec<Var> = vars.iter().copied().filter(|v| !meets(v)).collect();
     let src = g.sum_axes(*src, &axes);
     Some(g.scatter(*dst, src, &kept, &index))
-}
-
-fn update_update(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
-    let Node::Scatter { put: Put::Set, dst: inner, src: before, vars: v, index: f } = g.node(dst).clone() else {
-        return None;
-    };
-    if v != vars || f != index || g.shape(before) != g.shape(src) {
-        return None;
-    }
-    Some(g.mk(Node::Scatter { put: Put::Set, dst: inner, src, vars, index }))
-}
-
-fn scatter_update(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(t).clone() else { return None };
-    let Node::Scatter { put: Put::Set, dst: inner, src: before, vars: v, index: f } = g.node(dst).clone() else {
-        return None;
-    };
-    if v != vars || f != index || g.shape(before) != g.shape(src) {
-        return None;
-    }
-    let src = if is_zero(g, before) { src } else { g.add(before, src) };
-    Some(g.mk(Node::Scatter { put: Put::Set, dst: inner, src, vars, index }))
 }
 
 fn index_update(g: &mut Graph, t: Term) -> Option<Term> {

@@ -11,10 +11,11 @@ mod arith;
 pub(crate) mod contraction;
 mod control;
 mod flat;
-pub(crate) mod index;
+mod index;
 pub(crate) mod layout;
 pub(crate) mod part;
 pub(crate) mod scatter;
+pub(crate) mod update;
 
 use ad_ir::sorted::SortedMap;
 use std::collections::{HashMap, HashSet};
@@ -83,12 +84,13 @@ use rule;
 
 /// All tables, in the order in which they are tried.
 #[must_use]
-pub fn tables() -> [&'static [Rule]; 8] {
+pub fn tables() -> [&'static [Rule]; 9] {
     [
         control::RULES,
         arith::RULES,
         layout::RULES,
         index::RULES,
+        update::RULES,
         flat::RULES,
         part::RULES,
         scatter::RULES,
