@@ -8,6 +8,7 @@ use ad_ir::sorted::SortedMap;
 use std::collections::{HashMap, HashSet};
 
 use ad_ir::choice::{Kind, choose, choose_if};
+use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;
@@ -50,6 +51,15 @@ fn bounds_an_index(g: &Graph, t: Term) -> bool {
         matches!(g.node(t), Node::Prim(Prim::Iota, _))
     };
     matches!(g.node(t), Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) if is_index(sides[0]) != is_index(sides[1]))
+}
+
+/// The bound of an index from which on the elements of `t` are zero, or the summands of a sum.
+pub(super) fn zero_from(g: &Graph, t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(_), args) => zero_from(g, args[0]),
+        Node::Prim(Prim::Select, args) if bounds_an_index(g, args[0]) && is_zero(g, args[2]) => Some(args[0]),
+        _ => None,
+    }
 }
 
 /// Whether all elements of `t` are the same scalar.

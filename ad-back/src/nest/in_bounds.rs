@@ -43,6 +43,14 @@ impl Nest<'_, '_> {
         answer
     }
 
+    /// Whether `base - (i + distance)` is an index of an axis for each `i < len`.
+    pub(super) fn falls(&self, base: Id, (len, distance): (Term, i128), size: Term) -> bool {
+        let limit = self.known.size(size).combine(1, &Linear::constant(distance - 1), 1);
+        let needed = self.known.linear(len).combine(1, &Linear::constant(distance - 1), 1);
+        let left = needed.and_then(|needed| self.least(base, DEPTH).combine(1, &needed, -1));
+        left.is_some_and(|left| self.known.holds(&left)) && limit.is_some_and(|limit| self.at_most(base, &limit, DEPTH))
+    }
+
     /// Whether an index is at most `limit` in every iteration. Its operations saturate, so a sum is
     /// at most the sum of the bounds, and a difference is at least 0.
     fn at_most(&self, id: Id, limit: &Linear, depth: u32) -> bool {

@@ -202,12 +202,9 @@ impl Nest<'_, '_> {
         let number = proc_macro2::Literal::i128_unsuffixed;
         let width = number(BLOCK);
         let mut picks = TokenStream::new();
-        for SlicedRow { name, out, .. } in &self.row_list {
-            picks.extend(if *out {
-                quote!(let #name = &mut #name[#start..][..#width];)
-            } else {
-                quote!(let #name = &#name[#start..][..#width];)
-            });
+        let count = quote!(#width);
+        for row in &self.row_list {
+            picks.extend(row.block(&start, &count));
         }
         let (enough, count, last) = match self.literal_extent() {
             Some(n) => {
@@ -276,15 +273,18 @@ impl Nest<'_, '_> {
         let (mut cuts, mut picks) = (TokenStream::new(), TokenStream::new());
         let whole_chunks = constant.is_some_and(|n| n % 16 == 0);
         for row in &self.row_list {
-            let SlicedRow { name, chunks, rest, out, .. } = row;
+            let SlicedRow { name, chunks, rest, out, reversed, .. } = row;
             let rest = if whole_chunks { quote!(_) } else { quote!(#rest) };
-            if *out {
-                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks_mut::<#lanes>();));
-                picks.extend(quote!(let #name = &mut #chunks[#chunk];));
-            } else {
-                cuts.extend(quote!(let (#chunks, #rest) = #name.as_chunks::<#lanes>();));
-                picks.extend(quote!(let #name = &#chunks[#chunk];));
-            }
+            let at = if *reversed { quote!(#chunks.len() - 1 - #chunk) } else { quote!(#chunk) };
+            let parts = if *reversed { quote!((#rest, #chunks)) } else { quote!((#chunks, #rest)) };
+            let (cut, borrow) = match (out, reversed) {
+                (false, false) => (quote!(as_chunks), quote!(&)),
+                (false, true) => (quote!(as_rchunks), quote!(&)),
+                (true, false) => (quote!(as_chunks_mut), quote!(&mut)),
+                (true, true) => (quote!(as_rchunks_mut), quote!(&mut)),
+            };
+            cuts.extend(quote!(let #parts = #name.#cut::<#lanes>();));
+            picks.extend(quote!(let #name = #borrow #chunks[#at];));
         }
         let number = |n: i128| {
             let n = proc_macro2::Literal::i128_unsuffixed(n);

@@ -92,11 +92,11 @@ impl Nest<'_, '_> {
     /// instead, and written back at the end.
     pub(super) fn chunks_of_rows(&self, first: usize, start: &Ident) -> Vec<TokenStream> {
         let (mut picks, lanes) = (vec![TokenStream::new(); self.depth], lanes());
-        for SlicedRow { name, level, out, .. } in &self.row_list {
-            if *out && *level > first {
-                picks[*level].extend(quote!(let #name = &mut #name[#start..][..#lanes];));
-            } else if !out {
-                picks[first.max(*level)].extend(quote!(let #name = &#name[#start..][..#lanes];));
+        for row in &self.row_list {
+            if row.out && row.level > first {
+                picks[row.level].extend(row.block(start, &lanes));
+            } else if !row.out {
+                picks[first.max(row.level)].extend(row.block(start, &lanes));
             }
         }
         picks

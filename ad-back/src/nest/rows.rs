@@ -2,7 +2,7 @@
 //! Slices along an outer loop are used only if they are proved to be in range. A slice that is not
 //! in range by construction goes through the runtime function `cut`, which accepts any range.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::quote;
 
 use super::super::items::Item;
@@ -25,7 +25,10 @@ impl Nest<'_, '_> {
         }
         let (buf, sizes) = (*buf, sizes.to_vec());
         if self.flat && self.level(id) == 1 {
-            return Some(RowLoad { key: RowKey { buf, sizes, outer: Vec::new(), base: None, width: 1 }, column: None });
+            return Some(RowLoad {
+                key: RowKey { buf, sizes, outer: Vec::new(), base: None, width: 1, reversed: None },
+                column: None,
+            });
         }
         self.row_at(buf, &sizes, ix)
     }
@@ -36,7 +39,8 @@ impl Nest<'_, '_> {
         let (&last, before) = ix.split_last()?;
         if self.level(last) > inner {
             let key = self.row_of(inner, buf, sizes, (before, last))?;
-            return Some(RowLoad { key, column: None });
+            let usable = key.reversed.is_none() || !self.reused.contains_key(&buf) && self.row_fits(&key);
+            return usable.then_some(RowLoad { key, column: None });
         }
         // A column of a row of short arrays, such as a coordinate of a point.
         let width = usize::try_from(self.g.int_value(*sizes.last()?)?).ok()?;
@@ -74,7 +78,7 @@ impl Nest<'_, '_> {
             None => {
                 let of = self.arg_names[&out].clone();
                 let level = key.outer.iter().chain(&key.base).map(|&i| self.level(i)).max().unwrap_or(0);
-                let row = self.new_row(&of, false, (true, level));
+                let row = self.new_row(&of, false, (true, level, key.reversed.is_some()));
                 let (name, part) = (self.row_list[row].name.clone(), self.part_of_row(&key, true)?);
                 self.push(level, 0, &quote!(let #name = &mut #of #part;));
                 self.out_rows.insert(out, row);
@@ -97,16 +101,29 @@ impl Nest<'_, '_> {
             return None;
         }
         let is_inner = |i: Id| matches!(self.k.node(i).op, Op::Var(v) if usize::from(v) == inner);
-        let base = match &self.k.node(along).op {
-            Op::Var(_) if is_inner(along) => None,
-            Op::Prim(Prim::Int(IntOp::Add), args) => match **args {
-                [a, b] if is_inner(a) && self.level(b) <= inner => Some(b),
-                [a, b] if is_inner(b) && self.level(a) <= inner => Some(a),
+        let (base, reversed) = match &self.k.node(along).op {
+            Op::Var(_) if is_inner(along) => (None, None),
+            Op::Prim(Prim::Int(op), args) => match (op, &**args) {
+                (IntOp::Add, &[a, b]) if is_inner(a) && self.level(b) <= inner => (Some(b), None),
+                (IntOp::Add, &[a, b]) if is_inner(b) && self.level(a) <= inner => (Some(a), None),
+                (IntOp::Sub, &[a, b]) if self.level(a) <= inner => (Some(a), Some(self.distance(b, is_inner)?)),
                 _ => return None,
             },
             _ => return None,
         };
-        Some(RowKey { buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base, width: 1 })
+        Some(RowKey { buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base, width: 1, reversed })
+    }
+
+    /// The literal that is added to the index of the innermost loop.
+    fn distance(&self, id: Id, is_inner: impl Fn(Id) -> bool) -> Option<i128> {
+        match &self.k.node(id).op {
+            _ if is_inner(id) => Some(0),
+            Op::Prim(Prim::Int(IntOp::Add), args) => match (is_inner(args[0]), &self.k.node(args[1]).op) {
+                (true, Op::Lit(Lit::Int(_, n))) => Some(*n),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// Whether a row is in range in every iteration of the outer loops.
@@ -117,6 +134,14 @@ impl Nest<'_, '_> {
         });
         let Some(&last) = key.sizes.last() else { return self.flat };
         let len = self.k.loops[self.depth - 1];
+        if let (Some(base), Some(distance)) = (key.base, key.reversed) {
+            let end = match *self.part {
+                NestRange::Whole | NestRange::Ragged(_) => None,
+                NestRange::Prefix(end) => end,
+                NestRange::Interior(_) | NestRange::Ends(_) => return false,
+            };
+            return exact && [Some(len), end].into_iter().flatten().any(|len| self.falls(base, (len, distance), last));
+        }
         match *self.part {
             _ if !exact => false,
             NestRange::Whole if self.flat => true,
@@ -242,15 +267,15 @@ impl Nest<'_, '_> {
         };
         let row = &self.row_list[row];
         let name = if self.variant == LoopVariant::Rest { &row.rest } else { &row.name };
-        quote!(#name[#index])
+        if row.reversed { quote!(#name[#name.len() - 1 - #index]) } else { quote!(#name[#index]) }
     }
 
-    pub(super) fn new_row(&mut self, base: &Ident, whole: bool, (out, level): (bool, usize)) -> usize {
+    fn new_row(&mut self, base: &Ident, whole: bool, (out, level, reversed): (bool, usize, bool)) -> usize {
         let base = base.to_string();
         let name = if whole { Ident::new(&base, Span::mixed_site()) } else { self.names.fresh(&format!("{base}_row")) };
         let chunks = self.names.fresh(&format!("{base}_chunks"));
         let rest = self.names.fresh(&format!("{base}_rest"));
-        self.row_list.push(SlicedRow { name, chunks, rest, out, level });
+        self.row_list.push(SlicedRow { name, chunks, rest, out, level, reversed });
         self.row_list.len() - 1
     }
 
@@ -285,7 +310,7 @@ impl Nest<'_, '_> {
             && key.width == 1
             && in_range
             && (self.flat || last == Some(self.k.loops[inner]));
-        let row = self.new_row(&of, whole, (false, level));
+        let row = self.new_row(&of, whole, (false, level, key.reversed.is_some()));
         let name = self.row_list[row].name.clone();
         let cut = if whole {
             quote!(let #name = &#of[..#n];)
@@ -330,7 +355,18 @@ impl Nest<'_, '_> {
             }
         };
         if let Some(base) = key.base {
-            let base = self.value(base)?;
+            let mut base = self.value(base)?;
+            if let Some(distance) = key.reversed {
+                // The last element that is read, `len - 1` iterations after the first one.
+                let (base_, len) = (base.at(prec::ADD), self.extent(self.depth - 1).at(prec::ADD + 1));
+                let more = Literal::i128_unsuffixed((distance - 1).abs());
+                let tokens = match distance {
+                    0 => quote!(#base_ + #more - #len),
+                    1 => quote!(#base_ - #len),
+                    _ => quote!(#base_ - #more - #len),
+                };
+                base = Expr::new(tokens, prec::ADD, 3);
+            }
             start = Some(match start {
                 None => base,
                 Some(s) => {
@@ -375,7 +411,8 @@ impl Nest<'_, '_> {
         if !is_index || !exact {
             return Ok(None);
         }
-        let key = RowKey { buf: *buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base: None, width: 1 };
+        let key =
+            RowKey { buf: *buf, sizes: sizes.to_vec(), outer: outer.to_vec(), base: None, width: 1, reversed: None };
         let name = match self.outer_rows.get(&(along, key.clone())) {
             Some(name) => name.clone(),
             None => {
@@ -448,7 +485,7 @@ impl Nest<'_, '_> {
             None => self.style.lit(Lit::Int(IntTy::Usize, 0)),
         });
         let (start, n) = (self.linear(&at, &sizes, true), self.extent(self.depth - 1).tokens);
-        let row = self.new_row(&of, false, (true, level));
+        let row = self.new_row(&of, false, (true, level, false));
         let name = self.row_list[row].name.clone();
         let start = start.at(prec::ADD);
         let cut = quote!(let #name = &mut #of[#start..][..#n];);
@@ -472,7 +509,7 @@ impl Nest<'_, '_> {
         // If an enclosing loop determines the length of the row, the slice is taken in that loop.
         let known = if let NestRange::Ragged(end) = *self.part { self.level(end) } else { 0 };
         let level = outer.iter().max().map_or(known, |v| known.max(v + 1));
-        let row = self.new_row(&of, outer.is_empty(), (true, level));
+        let row = self.new_row(&of, outer.is_empty(), (true, level, false));
         let name = self.row_list[row].name.clone();
         if let NestRange::Interior(low) = self.part {
             let low = self.style.lit(Lit::Int(IntTy::Usize, *low));

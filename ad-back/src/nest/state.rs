@@ -77,6 +77,8 @@ pub(super) struct RowKey {
     pub(super) outer: Vec<Id>,
     pub(super) base: Option<Id>,
     pub(super) width: usize,
+    /// The index is `base - (i + distance)`, so the row is read from its last element on.
+    pub(super) reversed: Option<i128>,
 }
 
 /// The row that a load reads, and which number of an element of the row if these are arrays.
@@ -92,6 +94,20 @@ pub(super) struct SlicedRow {
     pub(super) out: bool,
     /// The number of loops around the position where it is sliced.
     pub(super) level: usize,
+    pub(super) reversed: bool,
+}
+
+impl SlicedRow {
+    /// The elements of the row for so many iterations from `start` on.
+    pub(super) fn block(&self, start: &Ident, count: &TokenStream) -> TokenStream {
+        let name = &self.name;
+        let borrow = if self.out { quote!(&mut) } else { quote!(&) };
+        if self.reversed {
+            quote!(let #name = #borrow #name[#name.len() - #count - #start..][..#count];)
+        } else {
+            quote!(let #name = #borrow #name[#start..][..#count];)
+        }
+    }
 }
 
 /// A branch that is computed lazily. Index 0 means "no branch".

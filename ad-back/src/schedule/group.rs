@@ -8,7 +8,9 @@ use std::collections::{HashMap, HashSet};
 use super::super::in_range::InRange;
 use super::super::plan::{Guard, Plan, Step, Work, domain_of};
 use super::super::split::is_within;
-use super::super::store::{Class, adds_rows, alias_of, is_broadcast, is_exact_sum, is_function, padded_parts, repeats};
+use super::super::store::{
+    Class, adds_rows, alias_of, is_broadcast, is_exact_sum, is_function, padded_parts, repeats, zero_from,
+};
 use super::order::is_let;
 use super::statements::{Shared, Target};
 use ad_ir::choice::{Kind, choose};
@@ -116,7 +118,16 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
             Work::Nest { items, .. } => items.iter().any(|&u| only_checked(u)),
             _ => false,
         };
+        // In a loop over rows a nest ends where all that it computes is zero. So a term that ends
+        // early stays apart from terms that do not, unless these are computed from it.
+        let end = zero_from(g, t);
+        let ends_alike = |items: &[Term]| match end {
+            _ if scope == 0 => true,
+            Some(_) => items.iter().any(|&u| zero_from(g, u).is_some()),
+            None => items.iter().any(|&u| zero_from(g, u).is_none() || statement.reads.contains_key(&u)),
+        };
         let can_share = |nest: usize| match &steps[nest].work {
+            Work::Nest { items, .. } if !ends_alike(items) => false,
             Work::Nest { .. } if scope == 0 && checked(nest) != only_checked(t) => false,
             Work::Nest { items, .. } => {
                 let (split, sums) =
