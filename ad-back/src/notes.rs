@@ -48,6 +48,10 @@ pub struct NestSummary {
     pub choices: usize,
     /// Rows that are sliced with a test, since they are not proved to be in range.
     pub tested_rows: usize,
+    /// Rows of short arrays, such as points, whose columns are read or written.
+    pub rows_of_arrays: usize,
+    /// Rows that are read or written from the last element on.
+    pub reversed_rows: usize,
     /// Indices of rows that are tested once for a whole row.
     pub rows_under_test: usize,
     /// Rows along a loop that is not the innermost one, sliced once before it.
@@ -148,6 +152,8 @@ impl fmt::Display for NestSummary {
             (self.sums, "sums"),
             (self.choices, "choices"),
             (self.tested_rows, "rows sliced with a test"),
+            (self.rows_of_arrays, "rows of short arrays"),
+            (self.reversed_rows, "rows from the last element on"),
             (self.rows_under_test, "indices of rows tested once"),
             (self.outer_rows, "rows sliced before the innermost loop"),
             (self.exact, "exact operations"),

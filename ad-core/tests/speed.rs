@@ -5,6 +5,8 @@
 mod items;
 #[path = "speed/matrices.rs"]
 mod matrices;
+#[path = "speed/rows.rs"]
+mod rows;
 #[path = "speed/steps.rs"]
 mod steps;
 #[path = "speed/styles.rs"]

@@ -380,6 +380,8 @@ impl Nest<'_, '_> {
 
     /// The part of an array that is a row in range.
     fn part_of_row(&mut self, key: &RowKey, mutable: bool) -> Result<TokenStream, String> {
+        self.summary.rows_of_arrays += usize::from(key.width > 1);
+        self.summary.reversed_rows += usize::from(key.reversed.is_some());
         let (start, len) = (self.start_of_row(key, true)?, self.extent(self.depth - 1));
         let n = &len.tokens;
         if key.width == 1 {

@@ -1,0 +1,96 @@
+//! Rows of stored arrays as slices: columns of points, rows from the last element on, and rows whose
+//! range follows from the bounds of the loops.
+
+use super::{gradient, some};
+use ad_oracle::plan::{PartSummary, PlanSummary};
+use quote::quote;
+
+/// Reads that are tested element by element, and rows that are sliced with a test.
+fn tests(plan: &PlanSummary) -> usize {
+    plan.nests.iter().map(|n| n.choices + n.tested_rows).sum()
+}
+
+#[test]
+fn coordinates_of_neighbours_are_columns_of_slices() {
+    let plan = gradient(
+        quote!(),
+        quote! {
+            fn f(points: &[[f64; 2]]) -> f64 {
+                let mut length = 0.0;
+                for i in 0..points.len() - 1 {
+                    let dx = points[i + 1][0] - points[i][0];
+                    let dy = points[i + 1][1] - points[i][1];
+                    length += (dx * dx + dy * dy + 1.0).sqrt();
+                }
+                length
+            }
+        },
+    );
+    assert_eq!(tests(&plan), 0, "{plan:#?}");
+    assert!(some(&plan, |n| n.verb == "compute" && n.lanes && n.rows_of_arrays == 2), "{plan:#?}");
+}
+
+/// The Levinson recursion: each step adds the reversed coefficients to themselves.
+fn levinson() -> PlanSummary {
+    gradient(
+        quote!(),
+        quote! {
+            fn f(r: &[f64]) -> f64 {
+                let n = r.len() - 1;
+                let mut a = vec![0.0; n + 1];
+                a[0] = 1.0;
+                let mut e = r[0];
+                for m in 1..=n {
+                    let mut sum = r[m];
+                    for i in 1..m {
+                        sum += a[i] * r[m - i];
+                    }
+                    let k = -sum / e;
+                    let old = a.clone();
+                    for i in 1..m {
+                        a[i] = old[i] + k * old[m - i];
+                    }
+                    a[m] = k;
+                    e *= 1.0 - k * k;
+                }
+                e.ln()
+            }
+        },
+    )
+}
+
+#[test]
+fn reversed_rows_are_slices() {
+    let plan = levinson();
+    assert_eq!(tests(&plan), 0, "{plan:#?}");
+    assert!(some(&plan, |n| n.reversed_rows == 1 && n.lanes && n.part == PartSummary::Prefix), "{plan:#?}");
+}
+
+#[test]
+fn a_sum_over_the_beginning_of_a_row_stays_apart_from_a_copy_of_the_row() {
+    let plan = levinson();
+    let sums: Vec<_> = plan.nests.iter().filter(|n| n.sums > 0).collect();
+    assert!(sums.iter().all(|n| n.part == PartSummary::Prefix), "{plan:#?}");
+    assert_eq!(sums.len(), 2, "{plan:#?}");
+}
+
+#[test]
+fn a_loop_that_ends_early_saves_nothing_behind_its_end() {
+    let plan = gradient(
+        quote!(wrt(x)),
+        quote! {
+            fn f(x: &[f64], p: f64) -> f64 {
+                let n = x.len() - 1;
+                let mut v = x.to_vec();
+                for i in (0..n).rev() {
+                    for j in 0..=i {
+                        v[j] = (p * v[j + 1] * v[j]).max(x[j]);
+                    }
+                }
+                v[0]
+            }
+        },
+    );
+    // Neither loop tests in a step whether the step is one of the first `i + 1`.
+    assert!(!plan.steps.contains("if %"), "{}", plan.steps);
+}
