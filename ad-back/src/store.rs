@@ -7,8 +7,8 @@
 use ad_ir::sorted::SortedMap;
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::choice::{Kind, choose, choose_if};
 use ad_ir::analysis::zeros::is_zero;
+use ad_ir::choice::{Kind, choose, choose_if};
 use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
 use ad_middle::passes::lowering::im2col::ImplicitIm2col;

@@ -152,14 +152,15 @@ fn smooth_vjp(
         let idx = &idx[..idx_len_];
         for i in 0..idx_len_ {
             let idx_2_ = idx.get(i.saturating_sub(1)).copied().unwrap_or(0);
-            let t1_ = i > 0;
-            let t2_ = if t1_ { cotangent_[i] * 0.5 } else { 0.0 };
-            let t3_ = if t1_ { 0.0 } else { cotangent_[i] };
+            let t1_ = cotangent_[i] * 0.5;
+            let t2_ = i > 0;
+            let t3_ = if t2_ { t1_ } else { 0.0 };
+            let t4_ = if t2_ { t1_ } else { cotangent_[i] };
             if idx_2_ < x_len_ {
-                v2_[idx_2_] += t2_;
+                v2_[idx_2_] += t3_;
             }
             if idx[i] < x_len_ {
-                v2_[idx[i]] += t3_ + t2_;
+                v2_[idx[i]] += t4_;
             }
         }
     }

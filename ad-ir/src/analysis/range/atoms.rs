@@ -18,8 +18,8 @@ impl Facts {
         let sum = matches!(g.node(size), Node::Prim(Prim::Int(IntOp::Add), _));
         if (sum || product(g, size).is_some()) && !self.axes.contains(&size) {
             self.axes.push(size);
-            // A size does not overflow, so it is linear if it is a sum, and sums that contain it are
-            // linear if it is a product.
+            // A size does not overflow, so it is linear if it is a sum, and sums that contain it
+            // are linear if it is a product.
             self.stuck.clear();
         }
     }

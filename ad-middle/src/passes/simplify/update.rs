@@ -37,32 +37,41 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// The elements of the array `of` that an update of this shape replaces.
-struct Own {
+/// The elements that an update replaces.
+struct Replaced<'a> {
     of: Term,
-    vars: Box<[Var]>,
-    index: Box<[Term]>,
-    /// The same elements as a slice, perhaps of a row.
-    slice: Option<Term>,
+    vars: &'a [Var],
+    index: &'a [Term],
+    /// Where they start, if they are a slice of the array or of a row of it.
+    starts: Option<Vec<Term>>,
+    lens: Vec<Term>,
 }
 
-impl Own {
-    fn new(g: &mut Graph, of: Term, shape: &[Term], (vars, index): (&[Var], &[Term])) -> Own {
-        let slice = shifts(g, vars, index).filter(|starts| g.rank(of) == index.len() && shape.len() == starts.len());
-        let slice = slice.map(|starts| {
-            let fixed = &index[..index.len() - vars.len()];
-            let row = if fixed.is_empty() { of } else { g.index(of, fixed) };
-            g.slice(row, &starts, &vec![1; starts.len()], shape)
-        });
-        Own { of, vars: vars.into(), index: index.into(), slice }
+impl<'a> Replaced<'a> {
+    /// `src` are the new elements.
+    fn new(g: &mut Graph, of: Term, src: Term, (vars, index): (&'a [Var], &'a [Term])) -> Self {
+        let lens = g.shape(src).to_vec();
+        let starts = shifts(g, vars, index).filter(|starts| g.rank(of) == index.len() && lens.len() == starts.len());
+        Replaced { of, vars, index, starts, lens }
     }
 
+    /// Whether a term has these elements as they are before the update.
     fn is(&self, g: &Graph, t: Term) -> bool {
-        if self.slice == Some(t) {
-            return true;
+        match (g.node(t), &self.starts) {
+            (Node::Gather { src, vars, index, .. }, _) => {
+                *src == self.of && **vars == *self.vars && **index == *self.index
+            }
+            (Node::Prim(Prim::Slice(steps), args), Some(starts)) => {
+                let (fixed, parts) = (&self.index[..self.index.len() - starts.len()], args[1..].split_at(starts.len()));
+                let row = match g.node(args[0]) {
+                    _ if fixed.is_empty() => args[0] == self.of,
+                    Node::Gather { src, vars, index, .. } => *src == self.of && vars.is_empty() && **index == *fixed,
+                    _ => false,
+                };
+                row && steps.iter().all(|&s| s == 1) && parts.0 == starts && parts.1 == self.lens
+            }
+            _ => false,
         }
-        matches!(g.node(t), Node::Gather { src, vars, index, .. }
-            if *src == self.of && *vars == self.vars && *index == self.index)
     }
 }
 
@@ -93,12 +102,11 @@ fn shifts(g: &mut Graph, vars: &[Var], index: &[Term]) -> Option<Vec<Term>> {
 
 fn update_own(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
-    let shape = g.shape(src).to_vec();
-    Own::new(g, dst, &shape, (&vars, &index)).is(g, src).then_some(dst)
+    Replaced::new(g, dst, src, (&vars, &index)).is(g, src).then_some(dst)
 }
 
 /// What a term adds to these elements.
-fn added(g: &mut Graph, own: &Own, t: Term) -> Option<Term> {
+fn added(g: &mut Graph, own: &Replaced<'_>, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Binary(op @ (Binary::Add | Binary::Sub)), args) = g.node(t).clone() else { return None };
     match op {
         Binary::Sub => own.is(g, args[0]).then(|| g.neg(args[1])),
@@ -110,8 +118,7 @@ fn added(g: &mut Graph, own: &Own, t: Term) -> Option<Term> {
 /// An update that adds to the elements that it replaces is a scatter.
 pub(crate) fn update_add(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
-    let shape = g.shape(src).to_vec();
-    let own = Own::new(g, dst, &shape, (&vars, &index));
+    let own = Replaced::new(g, dst, src, (&vars, &index));
     let src = added(g, &own, src)?;
     Some(g.mk(Node::Scatter { put: Put::Add, dst, src, vars, index }))
 }
@@ -119,8 +126,7 @@ pub(crate) fn update_add(g: &mut Graph, t: Term) -> Option<Term> {
 fn update_add_masked(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Scatter { put: Put::Set, dst, src, vars, index } = g.node(t).clone() else { return None };
     let Node::Prim(Prim::Select, args) = g.node(src).clone() else { return None };
-    let shape = g.shape(src).to_vec();
-    let own = Own::new(g, dst, &shape, (&vars, &index));
+    let own = Replaced::new(g, dst, src, (&vars, &index));
     let [mask, then, other] = [args[0], args[1], args[2]];
     let src = if own.is(g, other) {
         let more = added(g, &own, then)?;
