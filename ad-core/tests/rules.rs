@@ -565,7 +565,7 @@ fn examples(rule: &str) -> Vec<Example> {
             },
         ],
         "transpose.scatter" | "pad.scatter" | "index.cleared" | "index.scatter" | "update.scatter" | "pad.pads"
-        | "add.exclusive" => placed::examples(rule),
+        | "add.exclusive" | "add.selects" | "update.add.masked" | "update.pad" => placed::examples(rule),
         "compare.limit" => compared::examples(rule),
         "gather.flat" | "scatter.flat" => flat::examples(rule),
         "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" | "scatter.parts" => {

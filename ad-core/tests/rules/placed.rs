@@ -2,6 +2,7 @@
 //! their indices.
 
 use super::*;
+use ad_core::ir::Var;
 
 pub(super) fn examples(rule: &str) -> Vec<Example> {
     match rule {
@@ -99,6 +100,37 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.update(hot, zero, &[], &[at])
             },
         ],
+        "add.selects" => vec![
+            |f| {
+                let zeros = f.g.zeros_like(f.x);
+                let mask = f.g.compare(Cmp::Gt, f.x, f.y);
+                let (x, y) = (f.g.select(mask, f.x, zeros), f.g.select(mask, zeros, f.y));
+                f.g.add(x, y)
+            },
+            |f| {
+                let zeros = f.g.zeros_like(f.x);
+                let mask = f.g.compare(Cmp::Gt, f.x, f.y);
+                let (x, y) = (f.g.select(mask, zeros, f.x), f.g.select(mask, f.x, zeros));
+                f.g.add(x, y)
+            },
+        ],
+        "update.add.masked" => vec![|f| {
+            let (v, part) = part_of_x(f);
+            let (one, i) = (f.g.lit_usize(1), f.g.mk(Node::Var(v)));
+            let next = f.g.int(IntOp::Add, i, one);
+            let (sum, zeros) = (f.g.add(part, part), f.g.zeros_like(part));
+            let mask = f.g.compare(Cmp::Gt, part, zeros);
+            let new = f.g.select(mask, sum, part);
+            f.g.update(f.x, new, &[v], &[next])
+        }],
+        "update.pad" => vec![|f| {
+            let (v, part) = part_of_x(f);
+            let (one, i) = (f.g.lit_usize(1), f.g.mk(Node::Var(v)));
+            let next = f.g.int(IntOp::Add, i, one);
+            let size = f.g.shape(f.x)[0];
+            let (before, pad) = (f.g.update(f.x, part, &[v], &[next]), f.g.pad(part, &[one], &[1], &[size]));
+            f.g.add(before, pad)
+        }],
         "add.exclusive" => vec![
             |f| {
                 let zeros = f.g.zeros_like(f.x);
@@ -116,4 +148,10 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
         ],
         _ => vec![],
     }
+}
+
+/// The last two of the three elements of `x`, as a slice, and a variable for their index.
+fn part_of_x(f: &mut Fixture) -> (Var, Term) {
+    let (one, two) = (f.g.lit_usize(1), f.g.lit_usize(2));
+    (f.g.fresh(), f.g.slice(f.x, &[one], &[1], &[two]))
 }

@@ -5,12 +5,14 @@
 //! | rule | before | after |
 //! | --- | --- | --- |
 //! | short sum | `sum[2] (m * m)`, axis 2 of size 3 | `(m[.., 0] * m[.., 0] + m[.., 1] * m[.., 1]) + ..` |
+//! | sum in order | `inorder[2] (m * m)`, axis 2 of size 3 | the same sum of parts, in that order |
 //! | components | `sum[1] (m * tr (stack a b c))` | `tr (stack (sum[1] (m[.., 0] * a)) ..)` |
 //!
 //! An index is pushed into the summand (`element`). What varies along the short axis has to be
 //! cheap, since its operands may be read elsewhere too. The second rule needs a summand that is
 //! made of a stack: otherwise a loop over contiguous elements is faster than one over every third.
-//! This pass must never change a sum that a decision depends on, nor a sum over all axes.
+//! This pass must never change the order of a sum that a decision depends on, nor a sum over all
+//! axes.
 
 use std::collections::HashSet;
 
@@ -20,7 +22,7 @@ use super::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term, axis};
-use ad_ir::prim::Prim;
+use ad_ir::prim::{Prim, Reduce};
 
 /// The maximum size of an axis.
 const MAX_SIZE: i128 = 4;
@@ -32,13 +34,14 @@ const MAX_COST: u32 = 4;
 /// The pass.
 pub(crate) const PASS: Pass = Pass {
     name: "short_axes",
-    rules: || vec![SHORT_SUM, COMPONENTS],
+    rules: || vec![SHORT_SUM, SUM_IN_ORDER, COMPONENTS],
     run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
     simplified: true,
 };
 
 /// The names of the rules.
 const SHORT_SUM: &str = "short_sum";
+const SUM_IN_ORDER: &str = "sum_in_order";
 const COMPONENTS: &str = "components";
 
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
@@ -54,8 +57,13 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         choose(Kind::Unrolling, (t.index(), short.axis), true, why).then_some(())?;
         if short.summed {
             let Node::Prim(_, args) = &rebuilt else { return None };
+            let in_order = matches!(g.node(t), Node::Prim(Prim::Reduce(..), _));
+            let from_zero = matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::FromZero, _), _));
+            let args = args.clone();
             let terms = short.parts(g, args[0]);
-            return Some((Some(SHORT_SUM), terms.into_iter().reduce(|sum, term| g.add(sum, term))?));
+            let zero = from_zero.then(|| g.lit_like(terms[0], 0.0));
+            let sum = zero.into_iter().chain(terms).reduce(|sum, term| g.add(sum, term))?;
+            return Some((Some(if in_order { SUM_IN_ORDER } else { SHORT_SUM }), sum));
         }
         let whole = g.mk(rebuilt);
         let rows = short.parts(g, whole);
@@ -76,22 +84,18 @@ impl ShortAxis {
     /// The axis, if a term is split.
     fn of(g: &Graph, t: Term, exact: &HashSet<Term>) -> Option<ShortAxis> {
         let Node::Prim(prim, args) = g.node(t) else { return None };
-        if !g.elem(t).is_real() || exact.contains(&t) {
+        let in_order = matches!(prim, Prim::Reduce(Reduce::InOrder | Reduce::FromZero, _));
+        if !g.elem(t).is_real() || exact.contains(&t) && !in_order {
             return None;
         }
         match prim {
+            Prim::Reduce(Reduce::InOrder | Reduce::FromZero, 1) => Self::sum(g, args[0], g.rank(args[0]) - 1),
             Prim::Sum(axes) => {
                 let shape = g.shape(args[0]);
-                if let [summed] = axes[..] {
-                    let axis = usize::from(summed);
-                    let mut others = (0..shape.len()).filter(|&k| k != axis);
-                    if let Some(size) = short(g, shape[axis])
-                        && others.any(|k| g.int_value(shape[k]).is_none())
-                    {
-                        return Varying::along(g, &[(args[0], axis)])
-                            .is_some_and(|v| v.operations > 0)
-                            .then_some(ShortAxis { axis, size, summed: true });
-                    }
+                if let [summed] = axes[..]
+                    && let Some(found) = Self::sum(g, args[0], usize::from(summed))
+                {
+                    return Some(found);
                 }
                 let long = axes.iter().any(|&a| g.int_value(shape[usize::from(a)]).is_none());
                 let kept = (0..shape.len()).filter(|&k| !axes.contains(&axis(k)));
@@ -109,6 +113,15 @@ impl ShortAxis {
             }
             _ => None,
         }
+    }
+
+    /// A summed axis, if other axes are long and something is computed along it.
+    fn sum(g: &Graph, of: Term, axis: usize) -> Option<ShortAxis> {
+        let shape = g.shape(of);
+        let size = short(g, shape[axis])?;
+        let long = (0..shape.len()).any(|k| k != axis && g.int_value(shape[k]).is_none());
+        let computed = || Varying::along(g, &[(of, axis)]).is_some_and(|v| v.operations > 0);
+        (long && computed()).then_some(ShortAxis { axis, size, summed: true })
     }
 
     /// The axis of a sum, if these operands are made of components along it.
