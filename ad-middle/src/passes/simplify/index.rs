@@ -442,7 +442,7 @@ fn update_scatter(g: &mut Graph, t: Term) -> Option<Term> {
 
 /// An index as a term plus a constant. Two valid indices that differ in the constant only are
 /// different. (A saturated sum is not a valid index.)
-pub(super) fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
+pub(crate) fn offset(g: &Graph, t: Term) -> (Option<Term>, i128) {
     if let Some(n) = g.int_value(t) {
         return (None, n);
     }

@@ -11,7 +11,7 @@ mod arith;
 pub(crate) mod contraction;
 mod control;
 mod flat;
-mod index;
+pub(crate) mod index;
 pub(crate) mod layout;
 pub(crate) mod part;
 pub(crate) mod scatter;
