@@ -16,7 +16,7 @@
 //! | followers | `if e < acc { p } else { other }` where `acc` is a winner | p at the argmin, if e there is less than the initial value of `acc` |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(initial value, maximum of a build)` |
 //! | writes | `acc[f] = e`, at a different index in each iteration | one update over all iterations |
-//! | fission | arrays that each iteration reads and writes at an index of its own only | reads of the initial value; each write one update over all iterations |
+//! | fission | arrays that each iteration writes at an index of its own only, and reads there or where later ones write | reads of the initial value; each write one update over all iterations |
 //! | masks | `if c { one of these } else { acc }` | the same, masked |
 //! | products | a contraction with a loop-invariant operand | rows of one contraction before the loop |
 //!

@@ -1,8 +1,8 @@
 //! Loop fission for iteration-private updates: each iteration writes its own part of an array, and
 //! reads this part, or one that a later iteration writes. No iteration reads a part that another
 //! iteration has written, so all of them read the initial value, and all writes become one update
-//! over all iterations (the rule *fission* in the table of `loops`). An array whose parts may overlap
-//! is not rewritten.
+//! over all iterations (the rule *fission* in the table of `loops`). An array whose parts may
+//! overlap is not rewritten.
 
 use ad_ir::sorted::SortedMap;
 use std::collections::HashSet;
