@@ -31,9 +31,10 @@ pub const PASS: Pass =
     Pass { name: "bulk", rules, run: |g, roots, cx| roots.map(|all| transform(g, all, cx)), simplified: false };
 
 /// A build in bulk, or as a loop; a conditional with its arms over the indices that take them; an
-/// index function whose arrays are tabulated; a sum whose order no decision reads.
+/// index function whose arrays are tabulated; a sum whose order no decision reads; a loop that runs
+/// from its end.
 fn rules() -> Vec<&'static str> {
-    vec!["bulk.build", "bulk.loop", "bulk.index_set", "bulk.index", "bulk.relaxed"]
+    vec!["bulk.build", "bulk.loop", "bulk.index_set", "bulk.index", "bulk.relaxed", "bulk.from_the_end"]
 }
 
 /// Tabulates a scalar: the array of its values for all values of its free variables, which range
@@ -47,7 +48,7 @@ pub fn transform(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let exact = (*cx.get::<Decisions>(g, roots)).clone();
     let mut sizes: Vec<Term> = cx.get::<Sizes>(g, roots).iter().copied().collect();
     sizes.sort_unstable();
-    let mut bot = BuildElimination { g, exact, done: Rewritten::default(), roots: [].into() };
+    let mut bot = BuildElimination { g, exact, done: Rewritten::default(), roots: [].into(), around: Vec::new() };
     // Sizes are rewritten in the order of creation, since a loop over arrays of an older size may
     // compute a size. A size that is already in normal form is kept, because types contain it.
     for size in sizes {
@@ -109,6 +110,8 @@ struct BuildElimination<'g> {
     done: Rewritten,
     /// The roots of the innermost scope.
     roots: Rc<[Term]>,
+    /// The number of carried values of each loop around.
+    around: Vec<usize>,
 }
 
 /// Rewritten terms, one map for each scope. A lookup also searches the enclosing scopes, up to the
@@ -248,7 +251,9 @@ impl Rewrite for BuildElimination<'_> {
                 new
             }
             Node::Scan(scan) => {
+                self.around.push(scan.init.len());
                 let results = self.eliminate_body(&scan.body.results);
+                self.around.pop();
                 let Node::Scan(mut scan) = node.map_children(|c| self.done.of(c)) else { return t };
                 scan.body.results = results.into();
                 scan.body.params = scan.body.params.iter().map(|ty| self.resized(ty)).collect();
@@ -257,7 +262,17 @@ impl Rewrite for BuildElimination<'_> {
                 let decides = exact.contains(&true);
                 let in_body = |g: &Graph| exact_in(g, &scan.body.results, decides);
                 scan.body.results = unroll::in_loop(self.g, &scan, Some(&in_body)).into();
-                loops::bulk(self.g, *scan, &exact, &wanted)
+                let turned = match self.around.last() {
+                    Some(&around) if !decides => loops::from_the_end::distributed(self.g, &scan, around, &wanted),
+                    _ => None,
+                };
+                match turned {
+                    Some(made) => {
+                        rule = Some("bulk.from_the_end");
+                        made
+                    }
+                    None => loops::bulk(self.g, *scan, &exact, &wanted),
+                }
             }
             Node::Proj(tuple, k) => self.g.proj(self.done.of(*tuple), *k as usize),
             // The rules below look at the relaxed value, whose order of operations is free.

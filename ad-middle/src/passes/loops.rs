@@ -45,6 +45,7 @@ mod consumed;
 mod distribute;
 pub(crate) mod final_reads;
 mod fission;
+pub(crate) mod from_the_end;
 pub(crate) mod fusion;
 pub(crate) mod inner;
 mod legality;

@@ -1,0 +1,86 @@
+//! Loops over what follows an index of the loop around them, as `for j in i + 1..n`. Such a loop
+//! takes its steps from the end: `j = n - 1 - r` instead of `j = i + 1 + r`. Then the element of a
+//! step does not depend on `i`, only the number of steps does. So what all pairs add to an element
+//! is a sum over `i`, and not a scatter of a value for each pair.
+//!
+//! ```text
+//! scan (n - 1) .. (\.. r -> if r < n - (i + 1) { acc + f (i + 1 + r) } else { acc })
+//!     becomes
+//! scan (n - 1) .. (\.. r -> if r < n - (i + 1) { acc + f (n - 1 - r) } else { acc })
+//! ```
+//!
+//! The rule applies only if the whole loop is then distributed, and if the order of its steps is
+//! free. A loop that reads what the loop around it carries stays as it is, since that loop remains,
+//! and reads parts of rows in each of its steps.
+//!
+//! This module must never change which elements a loop visits, nor the order of sums that a decision
+//! depends on.
+
+use std::collections::{HashMap, HashSet};
+
+use super::bulk;
+use ad_ir::analysis::Analyses;
+use ad_ir::analysis::bounds::bound;
+use ad_ir::ir::Elem;
+use ad_ir::ir::{Graph, Node, Scan, Term, Type};
+use ad_ir::prim::{IntOp, Prim};
+
+/// The distributed loop with its steps from the end. `around` is the number of values that the loop
+/// around it carries.
+pub(crate) fn distributed(g: &mut Graph, scan: &Scan, around: usize, wanted: &[bool]) -> Option<Term> {
+    let turned = turned(g, scan, around)?;
+    let before: Vec<Term> = scan.init.iter().chain(&scan.captures).copied().collect();
+    let before: HashSet<Term> = g.reachable(&before).into_iter().collect();
+    let free = vec![false; scan.body.results.len()];
+    let made = bulk(g, turned, &free, wanted);
+    let remains = |t: &Term| matches!(g.node(*t), Node::Scan(_)) && !before.contains(t);
+    (!g.reachable(&[made]).iter().any(remains)).then_some(made)
+}
+
+/// The loop with its steps from the end.
+fn turned(g: &mut Graph, scan: &Scan, around: usize) -> Option<Scan> {
+    let carries = scan.init.len();
+    let [steps] = *scan.xs else { return None };
+    let counts = matches!(g.node(steps), Node::Prim(Prim::Iota, _));
+    if !counts || scan.stop.is_some() || scan.body.results.len() != carries {
+        return None;
+    }
+    let captured = |g: &Graph, t: Term| match g.node(t) {
+        Node::Param(k, _) => (*k as usize).checked_sub(carries).and_then(|k| scan.captures.get(k)).copied(),
+        _ => None,
+    };
+    let first = |t: &Term| matches!(g.node(*t), Node::Param(k, _) if (*k as usize) < around);
+    if g.reachable(&scan.captures).iter().any(first) {
+        return None;
+    }
+    let step = g.param(carries + scan.captures.len(), Type::scalar(Elem::USIZE));
+    let (condition, _) = bound(g, scan, &mut Analyses::default())?.literal;
+    let Node::Prim(Prim::Compare(_), sides) = g.node(condition) else { return None };
+    let len = sides.iter().find_map(|&side| captured(g, side))?;
+    // All other uses of the number of the step are the index `start + r`.
+    let mut index: Option<(Term, Term)> = None;
+    for t in g.reachable(&scan.body.results) {
+        let mut uses = false;
+        g.node(t).for_each_child(|c| uses |= c == step);
+        if !uses || t == condition {
+            continue;
+        }
+        let Node::Prim(Prim::Int(IntOp::Add), args) = g.node(t) else { return None };
+        let start = captured(g, if args[0] == step { args[1] } else { args[0] })?;
+        if index.replace((t, start)).is_some_and(|before| before != (t, start)) {
+            return None;
+        }
+    }
+    let (index, start) = index?;
+    let Node::Prim(Prim::Int(IntOp::Sub), args) = g.node(len) else { return None };
+    let (end, closed) = (args[0], |t: &Term| !matches!(g.node(*t), Node::Param(..) | Node::Var(_)));
+    if args[1] != start || !g.reachable(&[end]).iter().all(closed) || g.is_open(end) {
+        return None;
+    }
+    let one = g.lit_usize(1);
+    let last = g.int(IntOp::Sub, end, one);
+    let from_end = g.int(IntOp::Sub, last, step);
+    let mut turned = scan.clone();
+    turned.body.results = g.replaced(&scan.body.results, HashMap::from([(index, from_end)])).into();
+    Some(turned)
+}
