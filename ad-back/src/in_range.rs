@@ -122,6 +122,19 @@ impl<'a> InRange<'a> {
         goal.is_some_and(|goal| facts.prove(self.g, &goal))
     }
 
+    /// The answer of `ask` where none of these sizes is 0.
+    pub(super) fn where_nonempty(&self, sizes: &[Term], ask: impl FnOnce() -> bool) -> bool {
+        let mark = self.facts.borrow().mark();
+        for &n in sizes {
+            let mut facts = self.facts.borrow_mut();
+            let some = facts.linear(self.g, n).combine(1, &Linear::constant(-1), 1);
+            some.into_iter().for_each(|fact| facts.learn(fact));
+        }
+        let answer = ask();
+        self.leave(mark);
+        answer
+    }
+
     /// The linear form of a term under the facts.
     pub(super) fn linear(&self, t: Term) -> Linear {
         self.facts.borrow_mut().linear(self.g, t)

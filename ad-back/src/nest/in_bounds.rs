@@ -1,7 +1,8 @@
 //! Which indices of a nest are in range in every iteration. An index is an expression over the
 //! indices of the loops, whose bounds are terms; the question becomes one of linear forms over
-//! terms, which `in_range` answers. Conditions around a read are not used, so a read that is in
-//! range may be moved out of its branch. This module must never write code.
+//! terms, which `in_range` answers. The loops around a read or a slice have a step. Conditions around
+//! it are not used, so a read that is in range may be moved out of its branch. This module must never
+//! write code.
 
 use super::super::kernel::{Id, Op};
 use super::state::{Nest, NestRange};
@@ -22,33 +23,44 @@ impl Nest<'_, '_> {
                 None => self.term_of_literal(ix).is_some_and(|t| self.known.below(t, size)),
             },
             Op::Scalar(t) => self.known.below(t, size),
-            _ => self.part_fits(Some(ix), None, size),
+            _ => self.part_fits(self.level(ix), (Some(ix), None), size),
         }
     }
 
-    /// Whether `start + len <= size`, the size of an axis, in every iteration. Without a length,
-    /// whether `start < size`.
-    pub(super) fn part_fits(&self, start: Option<Id>, len: Option<Term>, size: Term) -> bool {
-        let key = (start, len, size);
+    /// The answer of `ask` inside of so many loops.
+    fn inside(&self, level: usize, ask: impl FnOnce() -> bool) -> bool {
+        if self.flat { ask() } else { self.known.where_nonempty(&self.k.loops[..level], ask) }
+    }
+
+    /// Whether `start + len <= size`, the size of an axis, in every iteration of so many loops.
+    /// Without a length, whether `start < size`.
+    pub(super) fn part_fits(&self, level: usize, (start, len): (Option<Id>, Option<Term>), size: Term) -> bool {
+        let key = (level, start, len, size);
         if let Some(&answer) = self.bounded.borrow().get(&key) {
             return answer;
         }
-        let len = len.map_or(Linear::constant(1), |len| self.known.linear(len));
-        let limit = self.known.size(size).combine(1, &len, -1);
-        let answer = limit.is_some_and(|limit| match start {
-            Some(start) => self.at_most(start, &limit, DEPTH),
-            None => self.known.holds(&limit),
+        let answer = self.inside(level, || {
+            let len = len.map_or(Linear::constant(1), |len| self.known.linear(len));
+            let limit = self.known.size(size).combine(1, &len, -1);
+            limit.is_some_and(|limit| match start {
+                Some(start) => self.at_most(start, &limit, DEPTH),
+                None => self.known.holds(&limit),
+            })
         });
         self.bounded.borrow_mut().insert(key, answer);
         answer
     }
 
-    /// Whether `base - (i + distance)` is an index of an axis for each `i < len`.
-    pub(super) fn falls(&self, base: Id, (len, distance): (Term, i128), size: Term) -> bool {
-        let limit = self.known.size(size).combine(1, &Linear::constant(distance - 1), 1);
-        let needed = self.known.linear(len).combine(1, &Linear::constant(distance - 1), 1);
-        let left = needed.and_then(|needed| self.least(base, DEPTH).combine(1, &needed, -1));
-        left.is_some_and(|left| self.known.holds(&left)) && limit.is_some_and(|limit| self.at_most(base, &limit, DEPTH))
+    /// Whether `base - (i + distance)` is an index of an axis for each `i < len`, in every iteration
+    /// of so many loops.
+    pub(super) fn falls(&self, level: usize, base: Id, (len, distance): (Term, i128), size: Term) -> bool {
+        self.inside(level, || {
+            let limit = self.known.size(size).combine(1, &Linear::constant(distance - 1), 1);
+            let needed = self.known.linear(len).combine(1, &Linear::constant(distance - 1), 1);
+            let left = needed.and_then(|needed| self.least(base, DEPTH).combine(1, &needed, -1));
+            left.is_some_and(|left| self.known.holds(&left))
+                && limit.is_some_and(|limit| self.at_most(base, &limit, DEPTH))
+        })
     }
 
     /// Whether an index is at most `limit` in every iteration. Its operations saturate, so a sum is

@@ -77,7 +77,7 @@ impl Nest<'_, '_> {
             Some(&row) => row,
             None => {
                 let of = self.arg_names[&out].clone();
-                let level = key.outer.iter().chain(&key.base).map(|&i| self.level(i)).max().unwrap_or(0);
+                let level = self.level_of_row(&key);
                 let row = self.new_row(&of, false, (true, level, key.reversed.is_some()));
                 let (name, part) = (self.row_list[row].name.clone(), self.part_of_row(&key, true)?);
                 self.push(level, 0, &quote!(let #name = &mut #of #part;));
@@ -126,6 +126,12 @@ impl Nest<'_, '_> {
         }
     }
 
+    /// The number of loops around the place where a row is sliced.
+    fn level_of_row(&self, key: &RowKey) -> usize {
+        let end = if let NestRange::Ragged(end) = self.part { Some(end) } else { None };
+        key.outer.iter().chain(&key.base).chain(end).map(|&i| self.level(i)).max().unwrap_or(0)
+    }
+
     /// Whether a row is in range in every iteration of the outer loops.
     fn row_fits(&self, key: &RowKey) -> bool {
         let exact = (0..key.outer.len()).all(|k| {
@@ -134,20 +140,22 @@ impl Nest<'_, '_> {
         });
         let Some(&last) = key.sizes.last() else { return self.flat };
         let len = self.k.loops[self.depth - 1];
+        let level = self.level_of_row(key);
         if let (Some(base), Some(distance)) = (key.base, key.reversed) {
             let end = match *self.part {
                 NestRange::Whole | NestRange::Ragged(_) => None,
                 NestRange::Prefix(end) => end,
                 NestRange::Interior(_) | NestRange::Ends(_) => return false,
             };
-            return exact && [Some(len), end].into_iter().flatten().any(|len| self.falls(base, (len, distance), last));
+            let lens = [Some(len), end].into_iter().flatten();
+            return exact && lens.into_iter().any(|len| self.falls(level, base, (len, distance), last));
         }
         match *self.part {
             _ if !exact => false,
             NestRange::Whole if self.flat => true,
-            NestRange::Whole | NestRange::Ragged(_) => self.part_fits(key.base, Some(len), last),
+            NestRange::Whole | NestRange::Ragged(_) => self.part_fits(level, (key.base, Some(len)), last),
             NestRange::Prefix(end) => {
-                [Some(len), end].into_iter().flatten().any(|len| self.part_fits(key.base, Some(len), last))
+                [Some(len), end].into_iter().flatten().any(|len| self.part_fits(level, (key.base, Some(len)), last))
             }
             // The interior begins at `low` and does not extend beyond the loop.
             NestRange::Interior(low) => {
@@ -290,8 +298,7 @@ impl Nest<'_, '_> {
         }
         let inner = self.depth - 1;
         let of = self.arg_names[&key.buf].clone();
-        let end = if let NestRange::Ragged(end) = self.part { Some(end) } else { None };
-        let level = key.outer.iter().chain(&key.base).chain(end).map(|&i| self.level(i)).max().unwrap_or(0);
+        let level = self.level_of_row(&key);
         let n = self.extent(inner).tokens;
         let tested = (0..key.outer.len()).any(|k| self.tested.contains(&(key.outer[k], key.sizes[k])));
         let exact = (0..key.outer.len())
