@@ -95,3 +95,28 @@ fn a_loop_that_ends_early_saves_nothing_behind_its_end() {
     let forward = plan.steps.split("from the last step").next().expect("a loop backwards");
     assert!(forward.contains("update in place") && !forward.contains("if %"), "{forward}");
 }
+
+#[test]
+fn what_pairs_add_to_the_later_item_is_a_sum() {
+    let plan = gradient(
+        quote!(),
+        quote! {
+            fn f(p: &[[f64; 3]]) -> f64 {
+                let mut energy = 0.0;
+                for i in 0..p.len() {
+                    for j in i + 1..p.len() {
+                        let square: f64 = (0..3).map(|k| (p[i][k] - p[j][k]).powi(2)).sum();
+                        if square < 1.0 {
+                            energy += (1.0 - square).powi(2);
+                        }
+                    }
+                }
+                energy
+            }
+        },
+    );
+    // One nest runs over the pairs, and each row of it ends early. No scatter does.
+    let pairs: Vec<_> = plan.nests.iter().filter(|n| n.loops == 2).collect();
+    assert!(pairs.iter().all(|n| n.verb == "compute" && n.part == PartSummary::Ragged), "{plan:#?}");
+    assert_eq!(pairs.len(), 1, "{plan:#?}");
+}
