@@ -1,8 +1,8 @@
 //! Which indices of a nest are in range in every iteration. An index is an expression over the
 //! indices of the loops, whose bounds are terms; the question becomes one of linear forms over
-//! terms, which `in_range` answers. The loops around a read or a slice have a step. Conditions around
-//! it are not used, so a read that is in range may be moved out of its branch. This module must never
-//! write code.
+//! terms, which `in_range` answers. The loops around a read or a slice have a step. Conditions
+//! around it are not used, so a read that is in range may be moved out of its branch. This module
+//! must never write code.
 
 use super::super::kernel::{Id, Op};
 use super::state::{Nest, NestRange};
@@ -51,8 +51,8 @@ impl Nest<'_, '_> {
         answer
     }
 
-    /// Whether `base - (i + distance)` is an index of an axis for each `i < len`, in every iteration
-    /// of so many loops.
+    /// Whether `base - (i + distance)` is an index of an axis for each `i < len`, in every
+    /// iteration of so many loops.
     pub(super) fn falls(&self, level: usize, base: Id, (len, distance): (Term, i128), size: Term) -> bool {
         self.inside(level, || {
             let limit = self.known.size(size).combine(1, &Linear::constant(distance - 1), 1);

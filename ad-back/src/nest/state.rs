@@ -155,8 +155,8 @@ pub(crate) struct Nest<'a, 'k> {
     pub(super) arg_names: HashMap<Term, Ident>,
     /// Scalars that the code mentions: the others do not become parameters.
     pub(super) named: RefCell<SortedSet<Term>>,
-    /// What is known of indices: whether a part that begins at an index fits into an axis, inside of
-    /// so many loops.
+    /// What is known of indices: whether a part that begins at an index fits into an axis, inside
+    /// of so many loops.
     pub(super) bounded: RefCell<HashMap<(usize, Option<Id>, Option<Term>, Term), bool>>,
     pub(super) rows: SortedMap<RowKey, usize>,
     pub(super) out_rows: HashMap<Term, usize>,
