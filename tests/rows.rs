@@ -1,6 +1,6 @@
-//! Loops whose parts of arrays are slices in the generated code: columns of points, rows that are read
-//! from the last element on, and loops over the beginning or the end of a row. The gradients are
-//! checked for numbers of elements from none on, and around the number of lanes.
+//! Loops whose parts of arrays are slices in the generated code: columns of points, rows that are
+//! read from the last element on, and loops over the beginning or the end of a row. The gradients
+//! are checked for numbers of elements from none on, and around the number of lanes.
 
 mod allocator;
 

@@ -81,6 +81,10 @@ pub(super) struct RowKey {
     pub(super) reversed: Option<i128>,
 }
 
+/// A part of an axis: the number of loops around it, its start, its length, and the size of the
+/// axis.
+pub(super) type Part = (usize, Option<Id>, Option<Term>, Term);
+
 /// The row that a load reads, and which number of an element of the row if these are arrays.
 pub(super) struct RowLoad {
     pub(super) key: RowKey,
@@ -157,7 +161,7 @@ pub(crate) struct Nest<'a, 'k> {
     pub(super) named: RefCell<SortedSet<Term>>,
     /// What is known of indices: whether a part that begins at an index fits into an axis, inside
     /// of so many loops.
-    pub(super) bounded: RefCell<HashMap<(usize, Option<Id>, Option<Term>, Term), bool>>,
+    pub(super) bounded: RefCell<HashMap<Part, bool>>,
     pub(super) rows: SortedMap<RowKey, usize>,
     pub(super) out_rows: HashMap<Term, usize>,
     /// Slices along loops that are not the innermost one.

@@ -13,16 +13,15 @@
 //! free. A loop that reads what the loop around it carries stays as it is, since that loop remains,
 //! and reads parts of rows in each of its steps.
 //!
-//! This module must never change which elements a loop visits, nor the order of sums that a decision
-//! depends on.
+//! This module must never change which elements a loop visits, nor the order of sums that a
+//! decision depends on.
 
 use std::collections::{HashMap, HashSet};
 
 use super::bulk;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
-use ad_ir::ir::Elem;
-use ad_ir::ir::{Graph, Node, Scan, Term, Type};
+use ad_ir::ir::{Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
 
 /// The distributed loop with its steps from the end. `around` is the number of values that the loop
