@@ -150,6 +150,7 @@ fn renamed(routine: &Routine, name: &Ident) -> Routine {
         workspace: false,
         exact: routine.exact.clone(),
         onto: routine.onto.clone(),
+        of_function: routine.of_function.clone(),
     }
 }
 

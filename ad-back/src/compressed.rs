@@ -5,9 +5,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::calls::RecordAccess;
-use super::function;
 use super::signature::{PublicFunction, allowed_lints, cloned_if_moved, typed};
-use ad_ir::descriptor::Alone;
+use super::{documented, function, planned_function, prepare};
+use ad_ir::descriptor::{Alone, Descriptor};
 use ad_ir::ir::Graph;
 use ad_ir::program::{Compressed, Container, OutputTree, Program, Routine};
 use ad_ir::rust_types::{elem_type, path_of};
@@ -20,12 +20,15 @@ pub fn emit_compressed(
     g: &mut Graph,
     program: &Program,
     compressed: &Compressed,
-    alone: Option<Alone>,
+    derivative: &Descriptor,
 ) -> Result<TokenStream, String> {
     let Compressed { name, pattern, by_columns, by_rows } = compressed;
-    let functions = [pattern, by_columns, by_rows].map(|routine| function(g, program, routine, &RecordAccess::Alone));
-    let [of_pattern, of_columns, of_rows] = functions;
-    let (of_pattern, of_columns, of_rows) = (of_pattern?, of_columns?, of_rows?);
+    let planned = prepare(g, program, pattern, None)?;
+    let of_pattern = planned_function(g, (program, pattern), &planned, &RecordAccess::Alone)?;
+    let docs = documented::compressed(g, (program, pattern), &planned, derivative);
+    let functions = [by_columns, by_rows].map(|routine| function(g, program, routine, &RecordAccess::Alone));
+    let [of_columns, of_rows] = functions;
+    let (of_columns, of_rows) = (of_columns?, of_rows?);
     let Program { turbofish, krate, .. } = program;
     let own = |name: &str| Ident::new(name, Span::mixed_site());
     let (value, seed, product) = (own("value_"), own("seed_"), own("product_"));
@@ -55,7 +58,7 @@ pub fn emit_compressed(
     let (along, back) = (call(by_columns, result), call(by_rows, of.container));
     let pattern_name = &pattern.name;
     let elem = elem_type(of.elem, &ad_ir::rust_types::real_param(program));
-    let (value_ty, docs, lints) = (&program.result_ty, &pattern.docs, allowed_lints());
+    let (value_ty, lints) = (&program.result_ty, allowed_lints());
     let count = own("columns_");
     let body = quote! {
         #of_pattern
@@ -70,7 +73,7 @@ pub fn emit_compressed(
     let returns = quote!(-> (#value_ty, #krate::runtime::Csr<#elem>));
     let mut written =
         PublicFunction { attributes, name, generics: None, params: typed(params), returns, body }.item(program);
-    if let Some(Alone { suffix, what }) = alone {
+    if let Some(Alone { suffix, what }) = derivative.alone {
         let second = format_ident!("{}_{suffix}", program.stem, span = program.name.span());
         let doc = format!("The {what} of {} with respect to `{columns}`.", program.link());
         let names = params.iter().map(|p| &p.name);

@@ -103,7 +103,8 @@ pub fn describe_routine(
     let page = on_page.then(|| {
         let known = (!of_function.is_empty()).then(|| facts::reached(g, &plan, &of_function));
         let (params, results) = (&routine.params, result.terms());
-        let facts = Facts { g, plan: &plan, hints: &hints, params, of_function: known, results };
+        let constants = &program.constants;
+        let facts = Facts { g, plan: &plan, hints: &hints, params, constants, of_function: known, results };
         let statements = facts.statements();
         Page { steps: marked, code: code(g, program, routine, (&plan, written)), statements }
     });

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use ad_ir::ir::{Elem, Graph, Node, Put, Term};
 use ad_ir::prim::{Binary, IntOp, Prim, Reduce, Unary};
-use ad_ir::program::Param;
+use ad_ir::program::{Constant, Param};
 use ad_middle::passes::lowering::opened::LeafRole;
 use ad_middle::pipeline::explained::{Count, Formula, Memory, Part, Read, Statement};
 
@@ -25,6 +25,7 @@ pub(super) struct Facts<'a> {
     pub(super) plan: &'a Plan,
     pub(super) hints: &'a HashMap<Term, String>,
     pub(super) params: &'a [Param],
+    pub(super) constants: &'a [Constant],
     /// The terms that the function itself computes, if they are known.
     pub(super) of_function: Option<HashSet<Term>>,
     /// The results of the routine.
@@ -77,7 +78,7 @@ impl Facts<'_> {
         let (g, plan, step) = (self.g, self.plan, &self.plan.steps[k]);
         let results = plan.results_of(k);
         let terms = computed(g, plan, results.iter().copied());
-        let counts = self.counts(k);
+        let counts = self.counts(k, &|_| true);
         Statement {
             number: k,
             inside: around.last().copied(),
@@ -103,7 +104,7 @@ impl Facts<'_> {
     }
 
     /// The formula of the number of iterations, if the statement is a loop.
-    fn steps_of(&self, k: usize) -> Option<Formula> {
+    pub(super) fn steps_of(&self, k: usize) -> Option<Formula> {
         let Work::Loop(n) = self.plan.steps[k].work else { return None };
         let count = self.plan.loops.all[n].count;
         Some(match self.g.int_value(count) {
@@ -127,7 +128,7 @@ impl Facts<'_> {
         })
     }
 
-    fn name(&self, t: Term) -> String {
+    pub(super) fn name(&self, t: Term) -> String {
         if let Some(hint) = self.hints.get(&t) {
             return hint.clone();
         }
@@ -148,18 +149,15 @@ impl Facts<'_> {
     }
 
     fn input(&self, k: u32) -> String {
-        let of = self.params.iter().find(|p| p.input == Some(k));
-        of.map_or_else(|| format!("constant {k}"), |p| p.label.clone())
+        if let Some(of) = self.params.iter().find(|p| p.input == Some(k)) {
+            return of.label.clone();
+        }
+        let of = self.constants.iter().find(|c| c.input == k);
+        of.map_or_else(|| format!("constant {k}"), |c| c.path.to_string().replace(' ', ""))
     }
 
-    fn size(&self, k: u32, axis: u8) -> String {
-        let of = self.input(k);
-        match (self.g.input_rank(k), axis) {
-            (Some(1), _) => format!("length of {of}"),
-            (Some(2), 0) => format!("rows of {of}"),
-            (Some(2), _) => format!("columns of {of}"),
-            (_, axis) => format!("size {axis} of {of}"),
-        }
+    pub(super) fn size(&self, k: u32, axis: u8) -> String {
+        in_words(&self.input(k), usize::from(self.g.input_rank(k).unwrap_or(0)), usize::from(axis))
     }
 
     /// What the statement reads: results of others, and inputs.
@@ -199,28 +197,72 @@ impl Facts<'_> {
 
     /// The arrays that the statement stores.
     fn memory(&self, results: &[Term]) -> Vec<Memory> {
-        let stored = |t: &&Term| {
-            let leaf = self.plan.loops.role(**t).is_some();
-            self.g.rank(**t) > 0
-                && !self.plan.in_place.contains_key(t)
-                && (leaf || self.plan.class(**t) == Class::Buffer)
-        };
-        let one = |&t: &Term| {
-            let mut factors = vec![Formula::bytes(self.g.elem(t))];
-            factors.extend(self.g.shape(t).iter().map(|&n| self.formula(n, DEPTH)));
-            Memory { name: self.name(t), bytes: Formula::Apply("*", factors) }
-        };
-        results.iter().filter(stored).map(one).collect()
+        let one = |&t: &Term| Memory { name: self.name(t), bytes: self.bytes(t) };
+        results.iter().filter(|t| self.is_stored(**t)).map(one).collect()
     }
 
-    /// The operations of one run of the statement. `None` if they are not counted.
-    fn counts(&self, k: usize) -> Option<Vec<Count>> {
+    /// Whether a result of a statement is an array in memory of its own.
+    pub(super) fn is_stored(&self, t: Term) -> bool {
+        let leaf = self.plan.loops.role(t).is_some();
+        self.g.rank(t) > 0 && !self.plan.in_place.contains_key(&t) && (leaf || self.plan.class(t) == Class::Buffer)
+    }
+
+    /// The size of an array.
+    pub(super) fn bytes(&self, t: Term) -> Formula {
+        let mut factors = vec![Formula::bytes(self.g.elem(t))];
+        factors.extend(self.formulas(self.g.shape(t)));
+        Formula::Apply("*", factors)
+    }
+
+    /// The value of one step, if the term is all of these.
+    pub(super) fn row_of(&self, t: Term) -> Option<Term> {
+        match self.plan.loops.role(t)? {
+            (n, LeafRole::Rows(k)) => self.plan.loops.all[n].rows.get(k).map(|rows| rows.row),
+            _ => None,
+        }
+    }
+
+    /// A size of a parameter of another routine, or its value, if the parameter is given this term.
+    pub(super) fn of_parameter(&self, size: &Formula, param: &Param, given: Term) -> Option<Formula> {
+        match size {
+            Formula::Named(name) if *name == param.label && self.g.rank(given) == 0 => Some(self.formula(given, DEPTH)),
+            Formula::Size(name) => {
+                let shape = self.g.shape(given);
+                let axis = (0..shape.len()).find(|&k| *name == in_words(&param.label, shape.len(), k))?;
+                Some(self.formula(shape[axis], DEPTH))
+            }
+            _ => None,
+        }
+    }
+
+    /// The terms that say what a result of a statement is: itself, or the value that a loop carries
+    /// or of which it keeps rows.
+    pub(super) fn definitions_of(&self, t: Term) -> Vec<Term> {
+        let carried = |n: usize, k: usize| self.plan.loops.all[n].carries.get(k);
+        match self.plan.loops.role(t) {
+            Some((n, LeafRole::Carry(k) | LeafRole::Last(k))) => {
+                std::iter::once(t).chain(carried(n, k).into_iter().flat_map(|c| [c.now, c.next])).collect()
+            }
+            Some((_, LeafRole::Rows(_))) => {
+                let row = self.row_of(t).filter(|&row| row != t);
+                row.map_or_else(|| vec![t], |row| self.definitions_of(row))
+            }
+            _ => vec![t],
+        }
+    }
+
+    /// The operations of one run of the statement for those of its results that are `wanted`.
+    /// `None` if they are not counted.
+    pub(super) fn counts(&self, k: usize, wanted: &dyn Fn(Term) -> bool) -> Option<Vec<Count>> {
         let (g, plan) = (self.g, self.plan);
         match &plan.steps[k].work {
             Work::Check(_) | Work::Loop(_) => Some(Vec::new()),
             Work::Scalar(t) if matches!(g.node(*t), Node::Size(..) | Node::Input(_) | Node::Lit(_)) => Some(Vec::new()),
+            Work::Scalar(t) | Work::Whole(t) if !wanted(*t) => Some(Vec::new()),
             Work::Scalar(t) => self.elements(*t, false),
             Work::Nest { domain, items: terms } => {
+                let terms: Vec<Term> = terms.iter().copied().filter(|&t| wanted(t)).collect();
+                let terms = &terms[..];
                 let mut kernel = Kernel::new(g, plan, self.hints, domain.clone(), members(g, terms));
                 let identity = kernel.identity().to_vec();
                 let (items, _) = items(g, plan, &mut kernel, (domain, &identity), terms, k).ok()?;
@@ -268,7 +310,7 @@ impl Facts<'_> {
                         _,
                     ),
                     args,
-                ) => self.elements(args[0], true),
+                ) => self.reduced(args[0]),
                 Node::Prim(
                     Prim::Sum(_)
                     | Prim::Reduce(
@@ -276,14 +318,7 @@ impl Facts<'_> {
                         _,
                     ),
                     args,
-                ) => {
-                    let mut counts = self.elements(args[0], true)?;
-                    if g.elem(*t).is_real() {
-                        let times = self.formulas(g.shape(args[0]));
-                        counts.push(Count { times, arithmetic: 1, ..Count::default() });
-                    }
-                    Some(counts)
-                }
+                ) => self.reduced(args[0]),
                 Node::Prim(Prim::Stack, args) => {
                     let mut counts = Vec::new();
                     for &arg in args.iter() {
@@ -297,9 +332,20 @@ impl Facts<'_> {
                     self.elements(args[0], true)
                 }
                 Node::Gather { src, .. } => self.elements(*src, true).filter(Vec::is_empty),
+                Node::Prim(prim, _) if prim.is_elementwise() => self.elements(*t, false),
                 _ => None,
             },
         }
+    }
+
+    /// The operations of a sum or an extremum of these elements, one of each element if they are
+    /// real.
+    fn reduced(&self, of: Term) -> Option<Vec<Count>> {
+        let mut counts = self.elements(of, true)?;
+        if self.g.elem(of).is_real() {
+            counts.push(Count { times: self.formulas(self.g.shape(of)), arithmetic: 1, ..Count::default() });
+        }
+        Some(counts)
     }
 
     /// The operations for all elements of a term. If `read`, a stored term is only read.
@@ -323,9 +369,12 @@ impl Facts<'_> {
             }
             let node = kernel.node(id);
             stack.extend(operands(&node.op));
-            let Op::Prim(prim, _) = &node.op else { continue };
+            let Op::Prim(prim, args) = &node.op else { continue };
             let count = &mut levels[usize::from(node.level).min(kernel.loops.len())];
             match prim {
+                Prim::Compare(_) if args.first().is_some_and(|&a| kernel.node(a).elem.is_real()) => {
+                    count.arithmetic += 1;
+                }
                 _ if !node.elem.is_real() => {}
                 Prim::Cast(_) | Prim::StopGradient | Prim::Select | Prim::Watched(_) => {}
                 Prim::Binary(Binary::Div) | Prim::Unary(Unary::Sqrt) => count.divisions += 1,
@@ -338,7 +387,7 @@ impl Facts<'_> {
         counted.map(|(level, count)| Count { times: self.formulas(&kernel.loops[..level]), ..count }).collect()
     }
 
-    fn formulas(&self, sizes: &[Term]) -> Vec<Formula> {
+    pub(super) fn formulas(&self, sizes: &[Term]) -> Vec<Formula> {
         sizes.iter().map(|&n| self.formula(n, DEPTH)).collect()
     }
 
@@ -349,7 +398,7 @@ impl Facts<'_> {
         }
         match self.g.node(t) {
             Node::Size(k, axis) => Formula::Size(self.size(*k, *axis)),
-            Node::Input(k) => Formula::Size(self.input(*k)),
+            Node::Input(k) => Formula::Named(self.input(*k)),
             Node::Prim(
                 Prim::Int(
                     op @ (IntOp::Add | IntOp::Sub | IntOp::Mul | IntOp::Div | IntOp::Rem | IntOp::Min | IntOp::Max),
@@ -362,12 +411,23 @@ impl Facts<'_> {
 
     /// A number that only a call knows.
     fn unknown(&self, t: Term) -> Formula {
-        Formula::Unknown(match self.hints.get(&t) {
+        let name = match self.hints.get(&t) {
             Some(hint) => format!("{hint} (%{})", t.index()),
             None => format!("%{}", t.index()),
-        })
+        };
+        if self.plan.scopes.of(t) == 0 { Formula::Computed(name) } else { Formula::Unknown(name) }
     }
 }
 
 /// The depth to which a size is written as a formula.
 const DEPTH: usize = 12;
+
+/// The size of an axis of an array of this rank.
+fn in_words(of: &str, rank: usize, axis: usize) -> String {
+    match (rank, axis) {
+        (1, _) => format!("length of {of}"),
+        (2, 0) => format!("rows of {of}"),
+        (2, _) => format!("columns of {of}"),
+        (_, axis) => format!("size {axis} of {of}"),
+    }
+}

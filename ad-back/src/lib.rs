@@ -14,7 +14,9 @@ mod calls;
 mod check;
 mod code;
 mod compressed;
+mod cost;
 mod described;
+mod documented;
 mod driver;
 mod facts;
 mod in_range;
@@ -54,6 +56,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use ad_ir::choice;
+use ad_ir::descriptor::Descriptor;
 use ad_ir::ir::{Graph, Term};
 use ad_ir::program::{Check, Declared, Program, Routine, Staged};
 use ad_ir::rust_types::{fallible_type, present, real_param};
@@ -73,7 +76,7 @@ struct PlannedRoutine {
     result: ad_ir::program::OutputTree,
     hints: HashMap<Term, String>,
     plan: Plan,
-    /// The terms of the function itself, for a page. Empty if they are not known.
+    /// The terms of the function itself, for documents and pages. Empty if they are not known.
     of_function: Vec<Term>,
 }
 
@@ -81,11 +84,10 @@ fn prepare(
     g: &mut Graph,
     program: &Program,
     routine: &Routine,
-    mut log: Option<&mut Log>,
+    log: Option<&mut Log>,
 ) -> Result<PlannedRoutine, String> {
-    let LoweredGraph { new, loops, outer } = pipeline::lower(g, program, routine, log.as_deref_mut())?;
-    let page = log.and_then(|log| log.explained.as_ref());
-    let of_function = page.and_then(|page| page.of_function.iter().map(|t| new.get(t).copied()).collect::<Option<_>>());
+    let LoweredGraph { new, loops, outer } = pipeline::lower(g, program, routine, log)?;
+    let of_function = routine.of_function.iter().map(|t| new.get(t).copied()).collect::<Option<_>>();
     let result = routine.result.with_terms(&mut routine.result.terms().iter().map(|t| new[t]));
     let mut checks = routine.checks.clone();
     checks.sort_by_key(|c| c.phase);
@@ -137,11 +139,11 @@ pub fn emit_calling(
     routine: &Routine,
     called: Option<&TokenStream>,
 ) -> Result<TokenStream, String> {
-    emit_versions(g, program, routine, called, None)
+    emit_versions(g, program, routine, (called, None), None)
 }
 
 /// One routine as a Rust function item, with the functions that it calls, and with its second
-/// version, if it has one.
+/// version, if it has one. Given the derivative, the item is documented.
 ///
 /// # Errors
 /// As [`emit_routine`].
@@ -149,15 +151,20 @@ pub fn emit_versions(
     g: &mut Graph,
     program: &Program,
     routine: &Routine,
-    called: Option<&TokenStream>,
-    several: Option<&SeveralShapes>,
+    (called, several): (Option<&TokenStream>, Option<&SeveralShapes>),
+    derivative: Option<&Descriptor>,
 ) -> Result<TokenStream, String> {
     let frame = RecordAccess::of(called);
-    let body = body(g, program, routine, &frame)?;
+    let planned = prepare(g, program, routine, None)?;
+    let docs = match derivative {
+        Some(derivative) => documented::routine(g, (program, routine), &planned, derivative),
+        None => routine.docs.clone(),
+    };
+    let body = body(g, (program, routine), &planned, &frame)?;
     let head = several.map(|several| several.head(program, routine));
     let body = quote!(#head #body);
     let Program { generics, where_clause, krate, .. } = program;
-    let Routine { name, declared, docs, .. } = routine;
+    let Routine { name, declared, .. } = routine;
     let lints = signature::allowed_lints();
     let attributes = quote!(#(#[doc = #docs])* #lints);
     let returns = returned(routine, &frame);
@@ -210,11 +217,15 @@ fn parameters(program: &Program, routine: &Routine, frame: &RecordAccess<'_>) ->
 }
 
 /// The body of a routine.
-fn body(g: &mut Graph, program: &Program, routine: &Routine, frame: &RecordAccess<'_>) -> Result<TokenStream, String> {
-    let PlannedRoutine { checks, result, hints, plan, .. } = prepare(g, program, routine, None)?;
+fn body(
+    g: &Graph,
+    (program, routine): (&Program, &Routine),
+    PlannedRoutine { checks, result, hints, plan, .. }: &PlannedRoutine,
+    frame: &RecordAccess<'_>,
+) -> Result<TokenStream, String> {
     let style = Style { records: frame.records(), ..style_of(program, routine) };
-    let driver = driver::Driver::new(g, program, routine, &checks, &plan, &style, &hints);
-    let ([functions, body], _) = driver.body(&result, &routine.destinations)?;
+    let driver = driver::Driver::new(g, program, routine, checks, plan, &style, hints);
+    let ([functions, body], _) = driver.body(result, &routine.destinations)?;
     let Program { identities, krate, .. } = program;
     let head = frame.head(krate);
     let body = watch::framed(program, routine, !returned(routine, frame).is_empty(), body);
@@ -229,7 +240,18 @@ fn function(
     routine: &Routine,
     frame: &RecordAccess<'_>,
 ) -> Result<TokenStream, String> {
-    let body = body(g, program, routine, frame)?;
+    let planned = prepare(g, program, routine, None)?;
+    planned_function(g, (program, routine), &planned, frame)
+}
+
+/// [`function`], given its plan.
+fn planned_function(
+    g: &Graph,
+    (program, routine): (&Program, &Routine),
+    planned: &PlannedRoutine,
+    frame: &RecordAccess<'_>,
+) -> Result<TokenStream, String> {
+    let body = body(g, (program, routine), planned, frame)?;
     let declared = parameters(program, routine, frame);
     let Program { generics, where_clause, .. } = program;
     let (name, returns) = (&routine.name, returned(routine, frame));
@@ -245,11 +267,13 @@ pub fn emit_staged(
     g: &mut Graph,
     program: &Program,
     staged: &Staged,
-    called: Option<&TokenStream>,
-    several: Option<&SeveralShapes>,
+    (called, several): (Option<&TokenStream>, Option<&SeveralShapes>),
+    derivative: &Descriptor,
 ) -> Result<TokenStream, String> {
-    let Staged { name, docs, first, .. } = staged;
-    let (body, both_ty) = staged_body(g, program, staged, called)?;
+    let Staged { name, first, .. } = staged;
+    let planned = staged_plans(g, program, staged)?;
+    let docs = documented::staged(g, (program, staged), &planned, derivative);
+    let (body, both_ty) = staged_body(g, (program, staged), &planned, called)?;
     let body = match several {
         Some(several) => several.either(program, staged, &(body, both_ty.clone()))?,
         None => body,
@@ -261,11 +285,17 @@ pub fn emit_staged(
     Ok(PublicFunction { attributes, name, generics: None, params, returns, body }.item(program))
 }
 
-/// The body of a function that returns a value and a closure, and the type of both.
+/// The plans of the two stages.
+fn staged_plans(g: &mut Graph, program: &Program, staged: &Staged) -> Result<[PlannedRoutine; 2], String> {
+    Ok([prepare(g, program, &staged.first, None)?, prepare(g, program, &staged.second, None)?])
+}
+
+/// The body of a function that returns a value and a closure, given the plans of its stages, and
+/// the type of both.
 fn staged_body(
-    g: &mut Graph,
-    program: &Program,
-    staged: &Staged,
+    g: &Graph,
+    (program, staged): (&Program, &Staged),
+    [now, later]: &[PlannedRoutine; 2],
     called: Option<&TokenStream>,
 ) -> Result<(TokenStream, TokenStream), String> {
     let Staged { first, second, .. } = staged;
@@ -275,8 +305,8 @@ fn staged_body(
         None => (RecordAccess::Alone, TokenStream::new(), TokenStream::new()),
         Some(_) => (RecordAccess::Passed, quote!(let calls_ = #krate::runtime::Calls::new();), quote!(&calls_,)),
     };
-    let inner = function(g, program, first, &frame)?;
-    let closure = function(g, program, second, &frame)?;
+    let inner = planned_function(g, (program, first), now, &frame)?;
+    let closure = planned_function(g, (program, second), later, &frame)?;
     let Program { turbofish, captured, .. } = program;
     let args = first.declared.iter().map(|p| &p.name);
     let (first_name, second_name) = (&first.name, &second.name);

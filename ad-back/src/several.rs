@@ -82,7 +82,9 @@ pub fn several_shapes_staged(
     called: Option<&TokenStream>,
 ) -> Result<SeveralShapes, String> {
     let name = Ident::new("of_several_shapes_", Span::call_site());
-    let item = staged_item(program, &name, staged, &super::staged_body(g, program, staged, called)?);
+    let planned = super::staged_plans(g, program, staged)?;
+    let body = super::staged_body(g, (program, staged), &planned, called)?;
+    let item = staged_item(program, &name, staged, &body);
     Ok(SeveralShapes { item, name, differ: differ(program, &names_of(&staged.first)) })
 }
 

@@ -176,10 +176,17 @@ pub fn emit_second(program: &Program, whole: &Routine, suffix: &str, what: &str)
     let active: Vec<String> = program.wrt.iter().map(|&k| format!("`{}`", program.declared[k].label)).collect();
     let (link, active) = (program.link(), active.join(", "));
     let doc = format!("The {what} of {link} with respect to {active}.");
+    let inner_link = match &program.within {
+        None => format!("[`{}`]", whole.name),
+        Some(_) => format!("[`{0}`](Self::{0})", whole.name),
+    };
+    let cost = format!("It costs as much as {inner_link}, which says how much that is.");
     let panics = format!("Where {link} does, and if the sizes of the arguments do not fit together.");
     let lints = allowed_lints();
     let attributes = quote! {
         #[doc = #doc]
+        #[doc = ""]
+        #[doc = #cost]
         #[doc = ""]
         #[doc = "# Panics"]
         #[doc = #panics]

@@ -506,7 +506,7 @@ fn one(
         let mut callees = calls::callees(&mut graph, &staged.first);
         callees.append(&mut calls::callees(&mut graph, &staged.second));
         let called = called(&prepared.program, functions, callees, log)?;
-        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, called.as_ref(), several);
+        let tokens = emit::emit_staged(&mut graph, &prepared.program, &staged, (called.as_ref(), several), derivative);
         prepared.program.graph = graph;
         return tokens.map_err(|e| format!("{}: {e}", staged.name));
     }
@@ -525,7 +525,8 @@ fn one(
     let callees = calls::callees(&mut graph, &routine);
     let called = called(&prepared.program, functions, callees, log)?;
     stage::enter("the emitter");
-    let tokens = emit::emit_versions(&mut graph, &prepared.program, &routine, called.as_ref(), several);
+    let versions = (called.as_ref(), several);
+    let tokens = emit::emit_versions(&mut graph, &prepared.program, &routine, versions, Some(derivative));
     prepared.program.graph = graph;
     written.extend(tokens.map_err(|e| format!("{}: {e}", routine.name))?);
     Ok(written)
@@ -546,7 +547,7 @@ fn compressed(
         }
     }
     stage::enter("the emitter");
-    let tokens = emit::emit_compressed(&mut graph, &prepared.program, &compressed, derivative.alone);
+    let tokens = emit::emit_compressed(&mut graph, &prepared.program, &compressed, derivative);
     prepared.program.graph = graph;
     tokens.map_err(|e| format!("{}: {e}", compressed.name))
 }

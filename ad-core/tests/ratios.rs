@@ -13,6 +13,9 @@
 //!   is lost if it is overwritten or dropped, or if an operation on it is not linear; so are all
 //!   arrays of the function. The operands of a product of arrays are counted, its terms are not.
 //!
+//! The formulas in the documentation of some derivatives must agree with the first count
+//! (`ratios/formulas.rs`).
+//!
 //! Kernels and the methods of ndarray are counted as the loops that they are (`ratios/counting`).
 //!
 //! `AD_ONLY=name` counts only the programs whose names contain this text. `AD_MODE=name` counts
@@ -22,6 +25,8 @@
 mod collect;
 #[path = "ratios/count.rs"]
 mod count;
+#[path = "ratios/formulas.rs"]
+mod formulas;
 #[path = "ratios/jacobians.rs"]
 mod jacobians;
 #[path = "ratios/kinds.rs"]
@@ -96,11 +101,18 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
     main.push_str("}\n");
     let root = count::write("ratios", &lib, &main);
     let out = count::run(&root, "emit-target");
-    let mut verdict = Verdict::default();
+    let (mut verdict, mut known) = (Verdict::default(), 0);
     for p in &programs {
         let all = measured(&out, p.name);
         assert_eq!(all.len(), p.sizes.len(), "{}: {out}", p.name);
         println!("{:20} {}", p.name, shown(&all));
+        let counts: Vec<(f64, [f64; 2])> = all.iter().map(|m| (m.size, m.numbers)).collect();
+        if attribute().is_empty() {
+            let tokens = ad_core::expansion(attribute(), p.item.clone()).tokens;
+            let disagreements = formulas::disagreements(p.name, tokens, &counts);
+            known += usize::from(disagreements.is_some());
+            verdict.wrong.extend(disagreements.unwrap_or_default());
+        }
         // A program without the allowance for each argument: all of its work counts.
         let tight = p.tight && (all.iter().any(|m| m.work[1] > BOUND * m.work[0]) || grows(&all, 0.0));
         let most = &all[all.len() - 1];
@@ -108,6 +120,7 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
         let breach = breach(&all, 1.0).or_else(|| (tight || saved).then(|| shown(&all)));
         verdict.add(p.name, &p.item.to_string(), breach);
     }
+    println!("{known} of {} have formulas of their sizes", programs.len());
     verdict.end();
 }
 

@@ -534,6 +534,9 @@ pub struct Routine {
     /// results are left in the memory of the inputs, which is the caller's. The other results are
     /// numbers, which are returned.
     pub onto: Vec<u32>,
+    /// The values and checks of the user's function, for documents and pages. Empty if the routine
+    /// does not compute the values.
+    pub of_function: Vec<Term>,
 }
 
 impl Routine {

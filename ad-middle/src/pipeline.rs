@@ -308,7 +308,6 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
     }
     let g = &mut prepared.program.graph;
     manager.record(g, RESULT, &roots);
-    manager.keep_function(&roots);
     manager.record_saved_rows(g, SAVED, &roots);
     let exact = (*manager.cx.exact(g)).clone();
     let fired = format!("{:?}", manager.cx.fired);

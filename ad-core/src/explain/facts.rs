@@ -67,10 +67,10 @@ fn of_memory(memory: &Memory) -> Json {
 fn of_formula(formula: &Formula) -> Json {
     match formula {
         Formula::Number(n) => (*n).into(),
-        Formula::Size(name) => Json::Object(vec![("size", name.as_str().into())]),
+        Formula::Size(name) | Formula::Named(name) => Json::Object(vec![("size", name.as_str().into())]),
         Formula::Apply(op, args) => {
             Json::Object(vec![("op", (*op).into()), ("args", args.iter().map(of_formula).collect())])
         }
-        Formula::Unknown(what) => Json::Object(vec![("unknown", what.as_str().into())]),
+        Formula::Computed(what) | Formula::Unknown(what) => Json::Object(vec![("unknown", what.as_str().into())]),
     }
 }

@@ -278,6 +278,7 @@ impl Case {
             workspace: false,
             destinations: Vec::new(),
             exact: None,
+            of_function: Vec::new(),
             onto: Vec::new(),
         };
         (program, routine)

@@ -92,6 +92,7 @@ pub(crate) fn routine(
     let DerivativeTerms { blocks, declared, params, mut checks, destinations, .. } = made;
     let program = &mut prepared.program;
     set_checks(&mut checks, &roots.checks);
+    let of_function = Roots { differentiated: Vec::new(), counting_runs: Vec::new(), ..roots.clone() }.function();
     let value = program.result.with_terms(&mut roots.values.iter().copied());
     let mut terms = roots.derivatives.iter().copied();
     let mut leaves = Vec::new();
@@ -117,6 +118,7 @@ pub(crate) fn routine(
         destinations,
         exact: Some(exact),
         onto: Vec::new(),
+        of_function,
     }
 }
 

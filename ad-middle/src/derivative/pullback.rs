@@ -117,7 +117,7 @@ fn split(
     halves: Option<(&[u32], bool)>,
 ) -> Staged {
     let (passed, adds) = halves.unwrap_or_default();
-    let Routine { mut declared, mut params, result, checks, .. } = whole;
+    let Routine { mut declared, mut params, result, checks, of_function, .. } = whole;
     let mut results = match result {
         OutputTree::Tuple(parts) => parts,
         leaf => vec![leaf],
@@ -205,6 +205,7 @@ fn split(
         workspace: false,
         exact: None,
         onto: Vec::new(),
+        of_function: of_function.clone(),
     };
     let first = routine("value_and_kept", (declared, params), (first, program.fallible.clone()), now);
     let mut second = routine("pulled_back", (second_declared, second_params), (second, None), then);

@@ -21,8 +21,6 @@ pub struct Explained {
     pub rewrites: Vec<ShownRewrite>,
     /// The statements of each routine that was planned.
     pub routines: Vec<RoutineFacts>,
-    /// The values and checks of the function, in the terms of the derivative that was made last.
-    pub of_function: Vec<Term>,
     /// The places that the terms of each function name by number.
     pub sources: SortedMap<String, Vec<SourcePlace>>,
 }
@@ -116,15 +114,20 @@ pub struct Memory {
 }
 
 /// A number that the sizes of a call determine.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Formula {
     /// A number.
     Number(usize),
-    /// A size, or a parameter that is an integer.
+    /// The size of an axis, in words.
     Size(String),
+    /// A parameter or a constant that is an integer.
+    Named(String),
     /// An operation: `+`, `-`, `*`, `/`, `%`, `min` or `max`.
     Apply(&'static str, Vec<Formula>),
-    /// A number that is known only when the function runs.
+    /// A number that is computed when the function runs, once in a call.
+    Computed(String),
+    /// A number that is known only when the function runs, and may differ from step to step of a
+    /// loop.
     Unknown(String),
 }
 
@@ -136,7 +139,7 @@ impl Formula {
             Elem::Bool | Elem::Int(IntTy::U8) => 1,
             Elem::Real(RealTy::F32) | Elem::Int(IntTy::I32 | IntTy::U32) => 4,
             Elem::Real(RealTy::F64) | Elem::Int(IntTy::I64 | IntTy::U64 | IntTy::Isize | IntTy::Usize) => 8,
-            Elem::Real(RealTy::Param) => return Formula::Size("size_of T".into()),
+            Elem::Real(RealTy::Param) => return Formula::Named("size_of T".into()),
         })
     }
 }

@@ -332,13 +332,6 @@ impl<'l> Manager<'l> {
         }
     }
 
-    /// Keeps the roots of the function for a page.
-    pub(crate) fn keep_function(&mut self, roots: &Roots) {
-        if let Some(page) = self.log.as_deref_mut().and_then(|log| log.explained.as_mut()) {
-            page.of_function = roots.function();
-        }
-    }
-
     /// Whether there is a log.
     pub(crate) fn is_logged(&self) -> bool {
         self.log.is_some()
