@@ -31,8 +31,40 @@ pub use ad_macro::{Differentiable, check_grad, constant, custom_jvp, custom_vjp,
 
 #[doc(hidden)]
 pub use ad_runtime as runtime;
+/// The methods of real numbers, such as `exp`: those of a `T: Real`, and without std also those of
+/// `f64` and `f32`.
+///
+/// ```
+/// use ad::Float;
+///
+/// fn length<T: Float>(x: T, y: T) -> T {
+///     (x * x + y * y).sqrt()
+/// }
+/// assert_eq!(length(3.0_f32, 4.0), 5.0);
+/// ```
+pub use ad_runtime::Float;
+/// Memory for derivatives with the options `into` and `workspace`.
+///
+/// ```
+/// use ad::Workspace;
+/// use ad::prelude::*;
+///
+/// #[differentiate(into, workspace)]
+/// fn energy(x: &Array1<f64>) -> f64 {
+///     let y = x.mapv(|v| v * v);
+///     y.dot(&y)
+/// }
+///
+/// let (x, mut gradient, mut memory) = (array![1.0, 2.0], Array1::zeros(2), Workspace::new());
+/// for _ in 0..3 {
+///     assert_eq!(energy_value_and_grad_into(&x, &mut gradient, &mut memory), 17.0);
+/// }
+/// assert_eq!(gradient, array![4.0, 32.0]);
+/// ```
+///
+pub use ad_runtime::Workspace;
 pub use ad_runtime::implicit::{Unknown, fixed_point, root, try_fixed_point, try_root};
-pub use ad_runtime::{Csr, Differentiable, Float, Real, Workspace, dsl};
+pub use ad_runtime::{Csr, Differentiable, Real, dsl};
 pub use ndarray;
 
 /// A function by its bare name is asked for its definition, as a marked function is. This is

@@ -96,11 +96,21 @@ pub trait Leaves<F: Real>: Sized {
 )]
 pub trait Differentiable<F: Real = f64>: Leaves<F> {
     /// The number of real numbers.
+    ///
+    /// ```
+    /// use ad_runtime::Differentiable;
+    /// assert_eq!((vec![1.0, 2.0], 3.0).flat_len(), 3);
+    /// ```
     fn flat_len(&self) -> usize {
         self.count_leaves()
     }
 
-    /// The real numbers, one after the other.
+    /// The real numbers, one after the other: `self.flat_len()` elements.
+    ///
+    /// ```
+    /// use ad_runtime::Differentiable;
+    /// assert_eq!((vec![1.0, 2.0], 3.0).to_flat(), [1.0, 2.0, 3.0]);
+    /// ```
     fn to_flat(&self) -> Vec<F> {
         let mut flat = Vec::with_capacity(self.count_leaves());
         self.write_leaves(&mut flat);
@@ -111,6 +121,12 @@ pub trait Differentiable<F: Real = f64>: Leaves<F> {
     ///
     /// # Panics
     /// If `flat` does not have `self.flat_len()` elements.
+    ///
+    /// ```
+    /// use ad_runtime::Differentiable;
+    /// let p = (vec![1.0, 2.0], 3.0);
+    /// assert_eq!(p.from_flat(&[4.0, 5.0, 6.0]), (vec![4.0, 5.0], 6.0));
+    /// ```
     #[must_use]
     #[allow(clippy::wrong_self_convention, reason = "`self` is the template")]
     fn from_flat(&self, flat: &[F]) -> Self {
@@ -123,6 +139,13 @@ pub trait Differentiable<F: Real = f64>: Leaves<F> {
     ///
     /// # Panics
     /// If `x` has another structure: another length or shape of a part, or another variant.
+    ///
+    /// ```
+    /// use ad_runtime::Differentiable;
+    /// let (mut p, gradient) = ((vec![1.0, 2.0], 3.0), (vec![1.0, 0.0], -1.0));
+    /// p.axpy(-0.5, &gradient);
+    /// assert_eq!(p, (vec![0.5, 2.0], 3.5));
+    /// ```
     fn axpy(&mut self, a: F, x: &Self) {
         self.add_leaves(a, x);
     }
@@ -131,11 +154,22 @@ pub trait Differentiable<F: Real = f64>: Leaves<F> {
     ///
     /// # Panics
     /// If `x` has another structure: another length or shape of a part, or another variant.
+    ///
+    /// ```
+    /// use ad_runtime::Differentiable;
+    /// let (p, q) = ((vec![1.0, 2.0], 3.0), (vec![4.0, 5.0], 6.0));
+    /// assert_eq!(p.dot(&q), 32.0);
+    /// ```
     fn dot(&self, x: &Self) -> F {
         self.dot_leaves(x)
     }
 
-    /// The value of this structure whose real numbers are 0.
+    /// The value of this structure whose real numbers are 0. Discrete parts are copied from `self`.
+    ///
+    /// ```
+    /// use ad_runtime::Differentiable;
+    /// assert_eq!((vec![1.0, 2.0], 7_usize).zeros_like(), (vec![0.0, 0.0], 7));
+    /// ```
     #[must_use]
     fn zeros_like(&self) -> Self {
         self.zero_leaves()

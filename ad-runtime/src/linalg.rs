@@ -51,6 +51,15 @@ pub enum Uplo {
 }
 
 /// The rank of a right-hand side: 1 for one, 2 for several as columns.
+///
+/// ```
+/// use ad_runtime::linalg::solve;
+/// use ndarray::array;
+///
+/// let a = array![[2.0, 0.0], [0.0, 4.0]];
+/// assert_eq!(solve(&a, &array![2.0, 4.0]), array![1.0, 1.0]);
+/// assert_eq!(solve(&a, &array![[2.0], [8.0]]), array![[1.0], [2.0]]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a right-hand side has rank 1 or 2",
     label = "expected an array of rank 1 or 2"

@@ -58,9 +58,19 @@ pub trait Real:
     const IS_MACHINE: bool;
 
     /// The literal `x` in this type, rounded to nearest.
+    ///
+    /// ```
+    /// use ad_runtime::Real;
+    /// assert_eq!(f32::lit(0.1), 0.1_f32);
+    /// ```
     fn lit(x: f64) -> Self;
 
     /// The value as an `f64` (exact).
+    ///
+    /// ```
+    /// use ad_runtime::Real;
+    /// assert_eq!(0.5_f32.as_f64(), 0.5);
+    /// ```
     fn as_f64(self) -> f64;
 
     /// Whether the number and all its derivatives are zero.
@@ -69,6 +79,11 @@ pub trait Real:
 
     /// The same value, which derivatives treat as a constant: `stop_gradient` for functions with
     /// `mode = "dual_numbers"`.
+    ///
+    /// ```
+    /// use ad_runtime::Real;
+    /// assert_eq!(2.0_f64.without_derivative(), 2.0);
+    /// ```
     #[must_use]
     fn without_derivative(self) -> Self;
 
@@ -124,6 +139,16 @@ machine_number!(f64);
 machine_number!(f32);
 
 /// A scalar of the DSL: a [`Real`], an integer type, or `bool`. Sealed.
+///
+/// ```
+/// use ad_runtime::dsl::{Scalar, select};
+///
+/// fn either<A: Scalar>(first: bool, a: A, b: A) -> A {
+///     select(first, a, b)
+/// }
+/// assert_eq!(either(true, 1.5, 2.5), 1.5);
+/// assert_eq!(either(false, 1_u8, 2), 2);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a scalar of the array DSL",
     label = "expected `f64`, `f32`, an integer type or `bool`"
@@ -133,6 +158,19 @@ pub trait Scalar: Copy + 'static + private::SealedScalar {}
 impl<F: Real> Scalar for F {}
 
 /// The integer types over which a range may count. Sealed.
+///
+/// ```
+/// use ad_runtime::dsl::{Integer, Seq, fold};
+/// use std::ops::Range;
+///
+/// fn steps<T: Integer>(range: Range<T>) -> usize
+/// where
+///     Range<T>: Seq,
+/// {
+///     fold(0, range, |n, _| n + 1)
+/// }
+/// assert_eq!(steps(-1..3_i32), 4);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an integer type of the array DSL",
     label = "expected one of `usize`, `isize`, `i32`, `i64`, `u32`, `u64`, `u8`"

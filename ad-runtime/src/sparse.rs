@@ -45,10 +45,17 @@ pub struct Csr<F> {
 }
 
 impl<F> Csr<F> {
-    /// The columns and the values of a row.
+    /// The columns and the values of a row, as many as it has elements.
     ///
     /// # Panics
     /// If `row` is not below the number of rows.
+    ///
+    /// ```
+    /// use ad_runtime::Csr;
+    /// let m = Csr { rows: 1, cols: 3, indptr: vec![0, 2], indices: vec![0, 2], values: vec![5.0, 6.0] };
+    /// let (columns, values) = m.row(0);
+    /// assert_eq!((columns, values), (&[0, 2][..], &[5.0, 6.0][..]));
+    /// ```
     #[must_use]
     pub fn row(&self, row: usize) -> (&[usize], &[F]) {
         let part = self.indptr[row]..self.indptr[row + 1];
@@ -58,6 +65,15 @@ impl<F> Csr<F> {
 
 impl<F: Real> Csr<F> {
     /// The whole matrix: an array of `rows` times `cols` elements.
+    ///
+    /// # Panics
+    /// If the vectors do not fit together.
+    ///
+    /// ```
+    /// use ad_runtime::Csr;
+    /// let m = Csr { rows: 1, cols: 3, indptr: vec![0, 2], indices: vec![0, 2], values: vec![5.0, 6.0] };
+    /// assert_eq!(m.to_dense(), ndarray::array![[5.0, 0.0, 6.0]]);
+    /// ```
     #[must_use]
     pub fn to_dense(&self) -> Array2<F> {
         let mut dense = Array2::zeros((self.rows, self.cols));

@@ -59,7 +59,12 @@ pub trait Element: Copy + Send + 'static {}
 impl<A: Copy + Send + 'static> Element for A {}
 
 impl Workspace {
-    /// A workspace without memory.
+    /// A workspace without memory. It allocates nothing.
+    ///
+    /// ```
+    /// let workspace = ad_runtime::Workspace::new();
+    /// assert_eq!(format!("{workspace:?}"), "Workspace { .. }");
+    /// ```
     #[must_use]
     pub fn new() -> Self {
         Workspace::default()

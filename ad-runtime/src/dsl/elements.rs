@@ -12,6 +12,16 @@ use crate::kernel;
 use crate::real::Scalar;
 
 /// A rank that is known when the program is compiled: 0 to 6.
+///
+/// ```
+/// use ad_runtime::dsl::Rank;
+/// use ndarray::{ArrayRef, Ix2, array};
+///
+/// fn axes<D: Rank>(x: &ArrayRef<f64, D>) -> usize {
+///     x.ndim()
+/// }
+/// assert_eq!(axes::<Ix2>(&array![[1.0, 2.0]]), 2);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "arrays have rank 0 to 6, known at compile time",
     label = "not an array of rank 0 to 6",
@@ -25,6 +35,15 @@ macro_rules! ranks {
 ranks!(Ix0, Ix1, Ix2, Ix3, Ix4, Ix5, Ix6);
 
 /// A rank from 1 to 6: arrays that have a first (and a last) axis.
+///
+/// ```
+/// use ad_runtime::dsl::OuterRank;
+/// use ndarray::{Ix1, Ix2, array};
+///
+/// let x = array![[1.0, 2.0], [3.0, 4.0]];
+/// assert_eq!(Ix2::item(x.view(), 1), array![3.0, 4.0]);
+/// assert_eq!(Ix1::item(x.row(0), 1), 2.0);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "this array has no axis",
     label = "expected an array of rank 1 to 6",
@@ -94,6 +113,19 @@ pub(crate) fn from_vec<A, D: Dimension>(dim: D, data: Vec<A>) -> Array<A, D> {
 
 /// An array, a view, a slice, a `Vec` or a static array, of rank 0 to 6. The reductions take these
 /// by reference.
+///
+/// ```
+/// use ad_runtime::dsl::{Elements, sum};
+/// use ndarray::{Ix1, array};
+///
+/// /// Works for arrays, views, slices, `Vec`s and static arrays.
+/// fn mean<X: Elements<Elem = f64, Rank = Ix1> + ?Sized>(x: &X) -> f64 {
+///     sum(x) / x.dims()[0] as f64
+/// }
+/// assert_eq!(mean(&array![1.0, 3.0]), 2.0);
+/// assert_eq!(mean(&[1.0, 3.0]), 2.0);
+/// assert_eq!([1.0, 3.0].with_elements(vec![5.0, 6.0]), [5.0, 6.0]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an array",
     label = "expected a reference to an array",

@@ -10,6 +10,17 @@ use crate::Real;
 
 /// A scalar by value or an array by reference: an argument of `sigmoid`, `relu` and similar
 /// functions.
+///
+/// ```
+/// use ad_runtime::dsl::Elementwise;
+/// use ndarray::array;
+///
+/// fn cube<X: Elementwise>(x: X) -> X::Output {
+///     x.apply(|v| v * v * v)
+/// }
+/// assert_eq!(cube(2.0), 8.0);
+/// assert_eq!(cube(&array![1.0, -2.0]), array![1.0, -8.0]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a real number nor a reference to an array of them",
     label = "expected a number by value or an array by reference",

@@ -14,6 +14,17 @@ use crate::real::Integer;
 ///
 /// The items are integers, the elements by value (of slices and arrays of rank 1), or views of the
 /// outer rows (of arrays of rank 2 to 6).
+///
+/// ```
+/// use ad_runtime::dsl::{Seq, fold};
+/// use ndarray::array;
+///
+/// fn count<X: Seq>(xs: X) -> usize {
+///     fold(0, xs, |n, _| n + 1)
+/// }
+/// assert_eq!(count(2..5), 3);
+/// assert_eq!(count(&array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), 2);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a sequence that `fold` and `scan` can run over",
     label = "expected a range or a reference to an array",
@@ -115,6 +126,16 @@ where
 
 /// Iterator over the elements of an array of rank 1, or over views of the outer rows of one of
 /// higher rank.
+///
+/// ```
+/// use ad_runtime::dsl::Seq;
+/// use ndarray::array;
+///
+/// let x = array![[1.0, 2.0], [3.0, 4.0]];
+/// let mut rows = (&x).items();
+/// assert_eq!(rows.next_back(), Some(array![3.0, 4.0].view()));
+/// assert_eq!(rows.len(), 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct OuterItems<'a, A, D: Dimension> {
     array: ArrayView<'a, A, D>,

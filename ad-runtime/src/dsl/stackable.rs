@@ -10,6 +10,16 @@ use crate::kernel;
 use crate::real::Scalar;
 
 /// A rank to which one more axis can be added: 0 to 5.
+///
+/// ```
+/// use ad_runtime::dsl::StackableRank;
+/// use ndarray::{Array, array};
+///
+/// fn rank_of_rows<D: StackableRank>(row: &Array<f64, D>) -> usize {
+///     row.ndim() + 1
+/// }
+/// assert_eq!(rank_of_rows(&array![1.0, 2.0]), 2);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "arrays of this rank cannot be put side by side",
     label = "expected an array of rank 0 to 5",
@@ -24,6 +34,17 @@ ranks!(Ix0, Ix1, Ix2, Ix3, Ix4, Ix5);
 
 /// A scalar, or an array of rank 0 to 5. [`build1`](super::build1), [`replicate`](super::replicate)
 /// and the scans stack such values along a new first axis.
+///
+/// ```
+/// use ad_runtime::dsl::{Stackable, build1};
+/// use ndarray::array;
+///
+/// fn twice<E: Stackable + Clone>(x: E) -> E::Stacked {
+///     build1(2, |_| x.clone())
+/// }
+/// assert_eq!(twice(1.5), array![1.5, 1.5]);
+/// assert_eq!(twice(array![1.0, 2.0]), array![[1.0, 2.0], [1.0, 2.0]]);
+/// ```
 #[diagnostic::on_unimplemented(
     message = "values of type `{Self}` cannot be put side by side in an array",
     label = "expected a scalar or an array of rank 0 to 5",
