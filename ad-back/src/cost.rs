@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use ad_ir::ir::{Node, Term};
+use ad_ir::ir::{Node, Term, TermTable};
 use ad_ir::prim::Prim;
 use ad_ir::sorted::{SortedMap, SortedSet};
 use ad_middle::pipeline::explained::{Count, Formula};
@@ -55,7 +55,7 @@ impl Polynomial {
             Formula::Apply("+", args) => each(args).iter().fold(Polynomial::default(), |sum, p| sum.plus(p, 1)),
             Formula::Apply("*", args) => each(args).iter().fold(Polynomial::number(1), |all, p| all.times(p)),
             Formula::Apply("-", args) if !is_difference(formula) => match &each(args)[..] {
-                [a, b] => a.plus(b, -1),
+                [a, b] => a.clone().plus(b, -1),
                 _ => Polynomial::default(),
             },
             Formula::Apply(op, args) => {
@@ -65,13 +65,19 @@ impl Polynomial {
         }
     }
 
-    pub(super) fn plus(&self, other: &Polynomial, times: i128) -> Polynomial {
-        let mut all = self.0.clone();
+    pub(super) fn plus(mut self, other: &Polynomial, times: i128) -> Polynomial {
+        self.add(other, times);
+        self
+    }
+
+    pub(super) fn add(&mut self, other: &Polynomial, times: i128) {
         for (atoms, &n) in &other.0 {
-            *all.entry(atoms.clone()).or_insert(0) += times * n;
+            match self.0.get_mut(atoms) {
+                Some(sum) => *sum += times * n,
+                None => drop(self.0.insert(atoms.clone(), times * n)),
+            }
         }
-        all.retain(|_, n| *n != 0);
-        Polynomial(all)
+        self.0.retain(|_, n| *n != 0);
     }
 
     fn times(&self, other: &Polynomial) -> Polynomial {
@@ -83,7 +89,7 @@ impl Polynomial {
             for (b, m) in &other.0 {
                 let mut atoms = [a.clone(), b.clone()].concat();
                 atoms.sort();
-                all = all.plus(&Polynomial::monomial(atoms, n * m), 1);
+                all.add(&Polynomial::monomial(atoms, n * m), 1);
             }
         }
         all
@@ -166,7 +172,9 @@ impl Operations {
                 (&mut self.functions, count.functions),
             ];
             for (sum, n) in kinds {
-                *sum = sum.plus(&times, i128::try_from(n).unwrap_or(i128::MAX));
+                if n > 0 {
+                    sum.add(&times, i128::try_from(n).unwrap_or(i128::MAX));
+                }
             }
         }
     }
@@ -207,7 +215,7 @@ pub(super) fn cost(facts: &Facts<'_>, known: &Known<'_>) -> Cost {
         let results = plan.results_of(k);
         for &t in results.iter().filter(|t| facts.is_stored(**t) && !in_blocks.contains(t)) {
             let bytes = Polynomial::of(&facts.bytes(t), known);
-            cost.bytes = cost.bytes.plus(&bytes, 1);
+            cost.bytes.add(&bytes, 1);
             if own.is_some_and(|own| is_saved(facts, own, t)) {
                 cost.saved.push((t, bytes));
             }
@@ -218,11 +226,11 @@ pub(super) fn cost(facts: &Facts<'_>, known: &Known<'_>) -> Cost {
         };
         cost.all.add(&counts, &runs, known);
         if let (Some(own), Some(of_function)) = (own, &mut cost.of_function) {
-            let part = results.iter().filter(|t| own.contains(t)).count();
+            let part = results.iter().filter(|t| own[**t]).count();
             if part == results.len() {
                 of_function.add(&counts, &runs, known);
             } else if part > 0 {
-                of_function.add(&facts.counts(k, &|t| own.contains(&t)).unwrap_or_default(), &runs, known);
+                of_function.add(&facts.counts(k, &|t| own[t]).unwrap_or_default(), &runs, known);
             }
         }
     }
@@ -231,12 +239,12 @@ pub(super) fn cost(facts: &Facts<'_>, known: &Known<'_>) -> Cost {
 }
 
 /// Whether a stored array has values of the function that a statement of the derivative reads.
-fn is_saved(facts: &Facts<'_>, own: &HashSet<Term>, t: Term) -> bool {
+fn is_saved(facts: &Facts<'_>, own: &TermTable<bool>, t: Term) -> bool {
     let plan = facts.plan;
-    let of_function = own.contains(&t) || facts.row_of(t).is_some_and(|row| own.contains(&row));
+    let of_function = own[t] || facts.row_of(t).is_some_and(|row| own[row]);
     let of_derivative = |k: &usize| {
         let results = plan.results_of(*k);
-        !results.is_empty() && results.iter().any(|t| !own.contains(t))
+        !results.is_empty() && results.iter().any(|t| !own[*t])
     };
     of_function && plan.readers.get(&t).is_some_and(|readers| readers.iter().any(of_derivative))
 }

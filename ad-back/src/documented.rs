@@ -535,7 +535,7 @@ impl Text<'_> {
         for (t, bytes) in &cost.saved {
             let name = self.saved_name(facts, *t);
             match saved.iter_mut().find(|(other, _)| *other == name) {
-                Some((_, sum)) => *sum = sum.plus(bytes, 1),
+                Some((_, sum)) => sum.add(bytes, 1),
                 None => saved.push((name, bytes.clone())),
             }
         }

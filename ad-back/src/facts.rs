@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::ir::{Elem, Graph, Node, Put, Term};
+use ad_ir::ir::{Elem, Graph, Node, Put, Term, TermTable};
 use ad_ir::prim::{Binary, IntOp, Prim, Reduce, Unary};
 use ad_ir::program::{Constant, Param};
 use ad_middle::passes::lowering::opened::LeafRole;
@@ -27,17 +27,17 @@ pub(super) struct Facts<'a> {
     pub(super) params: &'a [Param],
     pub(super) constants: &'a [Constant],
     /// The terms that the function itself computes, if they are known.
-    pub(super) of_function: Option<HashSet<Term>>,
+    pub(super) of_function: Option<TermTable<bool>>,
     /// The results of the routine.
     pub(super) results: Vec<Term>,
 }
 
 /// The terms that these depend on, also through loops.
-pub(super) fn reached(g: &Graph, plan: &Plan, roots: &[Term]) -> HashSet<Term> {
+pub(super) fn reached(g: &Graph, plan: &Plan, roots: &[Term]) -> TermTable<bool> {
     let mut stack = roots.to_vec();
-    let mut seen = HashSet::new();
+    let mut seen = TermTable::new(false);
     while let Some(t) = stack.pop() {
-        if !seen.insert(t) {
+        if std::mem::replace(&mut seen[t], true) {
             continue;
         }
         g.node(t).for_each_child(|c| stack.push(c));
@@ -119,7 +119,7 @@ impl Facts<'_> {
         if results.iter().all(|&t| self.g.rank(t) == 0 && matches!(self.g.elem(t), Elem::Int(_))) {
             return None;
         }
-        let of_function = results.iter().filter(|t| own.contains(t)).count();
+        let of_function = results.iter().filter(|t| own[**t]).count();
         Some(match of_function {
             0 if results.is_empty() => return None,
             0 => Part::Derivative,
@@ -259,7 +259,21 @@ impl Facts<'_> {
             Work::Check(_) | Work::Loop(_) => Some(Vec::new()),
             Work::Scalar(t) if matches!(g.node(*t), Node::Size(..) | Node::Input(_) | Node::Lit(_)) => Some(Vec::new()),
             Work::Scalar(t) | Work::Whole(t) if !wanted(*t) => Some(Vec::new()),
-            Work::Scalar(t) => self.elements(*t, false),
+            Work::Scalar(t) => match g.node(*t) {
+                // The others are in variables of their own.
+                Node::Prim(prim, args)
+                    if prim.is_elementwise()
+                        && args
+                            .iter()
+                            .all(|&a| plan.class(a) == Class::Scalar || matches!(g.node(a), Node::Lit(_))) =>
+                {
+                    let mut count = Count::default();
+                    let of_reals = args.first().is_some_and(|&a| g.elem(a).is_real());
+                    add(&mut count, prim, g.elem(*t).is_real(), of_reals);
+                    Some(vec![count])
+                }
+                _ => self.elements(*t, false),
+            },
             Work::Nest { domain, items: terms } => {
                 let terms: Vec<Term> = terms.iter().copied().filter(|&t| wanted(t)).collect();
                 let terms = &terms[..];
@@ -371,17 +385,8 @@ impl Facts<'_> {
             stack.extend(operands(&node.op));
             let Op::Prim(prim, args) = &node.op else { continue };
             let count = &mut levels[usize::from(node.level).min(kernel.loops.len())];
-            match prim {
-                Prim::Compare(_) if args.first().is_some_and(|&a| kernel.node(a).elem.is_real()) => {
-                    count.arithmetic += 1;
-                }
-                _ if !node.elem.is_real() => {}
-                Prim::Cast(_) | Prim::StopGradient | Prim::Select | Prim::Watched(_) => {}
-                Prim::Binary(Binary::Div) | Prim::Unary(Unary::Sqrt) => count.divisions += 1,
-                prim if prim.is_expensive() => count.functions += 1,
-                Prim::Fused => count.arithmetic += 2,
-                _ => count.arithmetic += 1,
-            }
+            let of_reals = args.first().is_some_and(|&a| kernel.node(a).elem.is_real());
+            add(count, prim, node.elem.is_real(), of_reals);
         }
         let counted = levels.into_iter().enumerate().filter(|(_, count)| *count != Count::default());
         counted.map(|(level, count)| Count { times: self.formulas(&kernel.loops[..level]), ..count }).collect()
@@ -429,5 +434,19 @@ fn in_words(of: &str, rank: usize, axis: usize) -> String {
         (2, 0) => format!("rows of {of}"),
         (2, _) => format!("columns of {of}"),
         (_, axis) => format!("size {axis} of {of}"),
+    }
+}
+
+/// Counts an operation. `real`: whether its result is a real number. `of_reals`: whether its first
+/// operand is one.
+fn add(count: &mut Count, prim: &Prim, real: bool, of_reals: bool) {
+    match prim {
+        Prim::Compare(_) if of_reals => count.arithmetic += 1,
+        _ if !real => {}
+        Prim::Cast(_) | Prim::StopGradient | Prim::Select | Prim::Watched(_) => {}
+        Prim::Binary(Binary::Div) | Prim::Unary(Unary::Sqrt) => count.divisions += 1,
+        prim if prim.is_expensive() => count.functions += 1,
+        Prim::Fused => count.arithmetic += 2,
+        _ => count.arithmetic += 1,
     }
 }

@@ -28,6 +28,16 @@ const MAX_ENTRIES: usize = 256;
 /// sixteen calls.
 const MAX_SECOND_ENTRIES: usize = 16;
 
+/// What `check_grad!` of a function with `mode = "dual_numbers"` would need, if the types of the
+/// function are not those of a rule. No type has it.
+#[diagnostic::on_unimplemented(
+    message = "`check_grad!` cannot check this function",
+    label = "it has `mode = \"dual_numbers\"`, and a parameter or a result that `check_grad!` does not know",
+    note = "all parameters and the result have to be numbers, arrays and tuples of the type parameter, and all have to be differentiated",
+    note = "write a function of such parameters that calls this one, or compare `f_grad(..).to_flat()` with difference quotients"
+)]
+pub trait ChecksUnread {}
+
 /// A result that may be absent.
 pub trait Fallible {
     /// The type of a result that is present.

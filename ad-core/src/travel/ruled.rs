@@ -3,7 +3,7 @@
 //!
 //! This module must never read the body of such a function.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{FnArg, Item, ItemFn};
 
@@ -66,7 +66,7 @@ fn definition_and_rules(of: &Unread, id: DefId) -> TokenStream {
         (None, _) => has_real(&p.ty.to_token_stream()),
     };
     if of.aux || of.params.iter().any(real) {
-        return TokenStream::new();
+        return unchecked(of);
     }
     let [vjp, jvp] = dual_numbers::names_of_rules(&of.item.sig.ident);
     let rules = Rules { vjp: Some(vjp.into()), jvp: Some(jvp.into()), constant: false };
@@ -74,11 +74,26 @@ fn definition_and_rules(of: &Unread, id: DefId) -> TokenStream {
     let outside = OuterDefinitions::default();
     let types_are_known = guarded(|| front::read_rule(&function, &rules, &outside, &of.krate));
     if !matches!(types_are_known, Ok(Ok(_))) {
-        return TokenStream::new();
+        return unchecked(of);
     }
     let mut tokens = dual_numbers::rules(of);
     tokens.extend(written(&function, id, &outside, &of.krate).into_tokens());
     tokens
+}
+
+/// In place of the hidden function that `check_grad!` calls: a call of it is an error that says
+/// why there is none.
+fn unchecked(of: &Unread) -> TokenStream {
+    let ItemFn { vis, attrs, sig, .. } = &of.item;
+    let (hidden, krate) = (check_name(&of.stem), &of.krate);
+    let cfgs = attrs.iter().filter(|a| a.path().is_ident("cfg"));
+    let types: Vec<Ident> = (0..sig.inputs.len()).map(|k| format_ident!("A{k}")).collect();
+    quote! {
+        #(#cfgs)*
+        #[doc(hidden)]
+        #[allow(dead_code, non_snake_case, clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "it is for an error")]
+        #vis fn #hidden<#(#types),*>(_: impl #krate::runtime::check::ChecksUnread, #(_: #types),*) {}
+    }
 }
 
 /// Whether a type is spelt with `f32` or `f64`.
