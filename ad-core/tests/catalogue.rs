@@ -251,6 +251,7 @@ const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("signature/fields", 7, "the macro's own, of types whose definitions only rustc gives"),
     ("calls/recursive_types", 1, "the macro's own, of a type whose definition only rustc gives"),
     ("attribute/dual_numbers_method", 1, "the macro's own, of a type whose definition only rustc gives"),
+    ("check_grad/dual_numbers", 1, "the runtime's own, of a function whose body is not read"),
     ("inner/solvers", 1, "the macro's own, of a function whose definition only rustc gives"),
     ("place/visibility", 3, "who may call the derivatives: rustc's alone"),
     ("rules/signature", 2, "the type of a rule: rustc's alone"),

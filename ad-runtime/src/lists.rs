@@ -81,8 +81,8 @@ impl<F: Clone, D: Dimension> Stack<F, D> {
         let shape = self.shape.get_or_insert_with(|| view.raw_dim());
         assert!(
             *shape == view.raw_dim(),
-            "`{}`: the arrays of a list have to be of one shape, and array {} is of shape {:?} instead of {:?}; pass \
-             arrays of several shapes as parameters of their own",
+            "`{}`: the arrays of a list have to be of one shape, and array {} is of shape {:?} instead of {:?}; go \
+             over the list with a `for` loop, or pass arrays of several shapes as parameters of their own",
             self.name,
             self.count,
             view.shape(),
