@@ -1,6 +1,6 @@
 //! The attribute's arguments: `#[differentiate(grad, jvp, wrt(w, b), crate = "path::to::ad")]`.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -243,7 +243,14 @@ fn wrt(option: &Other, meta: &Meta, range: SrcRange, attr: &mut Attr, diags: &mu
             attr.wrt_range = range;
         }
         None => {
-            diags.push(range, catalogue::malformed_option(option.name, "wrt(w, b)"));
+            let dot = |token: TokenTree| matches!(token, TokenTree::Punct(p) if p.as_char() == '.');
+            let part = meta.to_token_stream().into_iter().any(|token| match token {
+                TokenTree::Group(group) => group.stream().into_iter().any(dot),
+                token => dot(token),
+            });
+            let message =
+                if part { catalogue::wrt_of_a_part() } else { catalogue::malformed_option(option.name, "wrt(w, b)") };
+            diags.push(range, message);
         }
     }
 }

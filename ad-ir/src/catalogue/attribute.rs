@@ -50,6 +50,11 @@ pub fn malformed_option(name: &str, form: &str) -> Message {
     message(format!("the option `{name}` cannot be read")).help(format!("write `{form}`"))
 }
 
+pub fn wrt_of_a_part() -> Message {
+    message("`wrt` names whole parameters")
+        .help("name the parameter, and mark fields that have no gradient `#[constant]`: `wrt(model)`")
+}
+
 /// `usual`: the option with the default mode. It has the same meaning in the functions below.
 /// `what`: a construct that an algorithm does not support ([`crate::mode::Refusal`]).
 pub fn mode_refuses(mode: &str, what: &str, usual: &str) -> Message {

@@ -523,6 +523,10 @@ const TYPES: &[Refusal] = &[
     row("Array", "write its dimension, `Array<F, Ix1>`, or `Array1<F>`, and so on"),
     row("ArrayView", "write its dimension, `ArrayView<'_, F, Ix1>`, or `ArrayView1<'_, F>`, and so on"),
     row("ArrayRef", "write `ArrayRef1<F>`, and so on"),
+    row(
+        "HashMap",
+        "take an array with an element for each key, or write a `T: Real` and `mode = \"dual_numbers\"`, which takes maps with values of `T`",
+    ),
     row("Box", "take a reference to what it holds"),
     row("Rc", "take a reference to what it holds"),
     row("Arc", "take a reference to what it holds"),
@@ -559,7 +563,10 @@ const KINDS_OF_TYPES: &[Refusal] = &[
         "tuple",
         "a list of tuples is a slice, `Vec` or static array of tuples of numbers and arrays that own their elements; otherwise take a list for each part",
     ),
-    row("impl", "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`. A function is a closure in the body"),
+    row(
+        "impl",
+        "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`. A function is a closure in the body. With `mode = \"dual_numbers\"`, trait objects are passed on",
+    ),
     row("slice", "take a reference: `&[F]`"),
     row("function", "call the function in the body instead of taking it as a parameter"),
     row("other", "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`"),

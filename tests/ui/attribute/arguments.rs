@@ -17,4 +17,9 @@ fn h(x: f64) -> f64 {
     x * x
 }
 
+#[differentiate(wrt(p.0))]
+fn k(p: (f64, f64)) -> f64 {
+    p.0 * p.1
+}
+
 fn main() {}
