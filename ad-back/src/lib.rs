@@ -34,6 +34,7 @@ mod rust;
 mod schedule;
 mod several;
 mod signature;
+mod size_names;
 mod split;
 mod store;
 mod tiling;

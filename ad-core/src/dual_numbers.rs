@@ -10,7 +10,7 @@ use syn::ItemFn;
 
 use ad_back as emit;
 use ad_front::{self as front, Failure, Form, Unread, UnreadParam};
-use ad_ir::descriptor::{self, Descriptor, Structure, WrittenFunction};
+use ad_ir::descriptor::{self, Descriptor, Recipe, Structure, WrittenFunction};
 
 use types::{Types, argument};
 
@@ -76,6 +76,27 @@ fn tuple(parts: &[TokenStream]) -> TokenStream {
     }
 }
 
+/// What a derivative costs, in words: the operations of a body that is not read are not known.
+fn cost(derivative: &Descriptor) -> &'static str {
+    match derivative.recipe {
+        Recipe::Forward => {
+            "One call of the function, whose numbers carry a tangent. Nothing is saved for a reverse pass."
+        }
+        Recipe::Gradient | Recipe::Transposed => {
+            "One call of the function, whose numbers record their operations: 24 bytes for each operation."
+        }
+        Recipe::HessianProduct => {
+            "One call of the function, whose numbers carry a tangent and record their operations with it."
+        }
+        Recipe::Jacobian => {
+            "One call of the function, whose numbers record their operations, and one pass over the record for each \
+             number of the result or of the parameters, as there are fewer."
+        }
+        Recipe::Hessian | Recipe::Laplacian => "One call of the function for each number of the parameter.",
+        Recipe::Value | Recipe::Pattern | Recipe::Examples => "One call of the function.",
+    }
+}
+
 impl<'u> Writer<'u> {
     /// The functions of a derivative.
     fn derivative(&self, derivative: &Descriptor) -> TokenStream {
@@ -83,6 +104,7 @@ impl<'u> Writer<'u> {
         let link = format!("[`{}`]", self.of.item.sig.ident);
         let names: Vec<String> = self.active().map(|(_, p)| format!("`{}`", p.name)).collect();
         let doc = derivative.documentation(&link, &names, &[]);
+        let cost = cost(derivative);
         let mut tokens = TokenStream::new();
         for WrittenFunction { suffix, with_value } in derivative.functions() {
             let name = format_ident!("{stem}_{suffix}");
@@ -92,7 +114,9 @@ impl<'u> Writer<'u> {
                 }
                 _ => doc.clone(),
             };
-            let attributes = quote!(#[doc = #doc]);
+            let panics = format!("Where {link} does, and if the sizes of the arguments do not fit together.");
+            let lines = [&doc, "", "# Cost", "", cost, "", "# Panics", "", &panics];
+            let attributes = quote!(#(#[doc = #lines])*);
             tokens.extend(match derivative.alone {
                 Some(alone) if suffix == alone.suffix => self.alone(&name, &attributes, derivative),
                 _ => self.function(&name, &attributes, derivative, false),
