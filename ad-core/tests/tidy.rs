@@ -87,7 +87,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("ad-front", &["ad-ir", "proc-macro2", "quote", "syn"]),
     ("ad-ir", &["proc-macro2", "quote", "syn"]),
     // ndarray depends on num-traits, and its `NdFloat` has a bound of it.
-    ("ad-runtime", &["ndarray", "num-traits", "rayon", "rustfft"]),
+    ("ad-runtime", &["approx", "nalgebra", "ndarray", "num-traits", "rayon", "rustfft", "simba"]),
     ("ad-oracle", &["ad-core"]),
 ];
 

@@ -5,7 +5,10 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident};
 use syn::visit::Visit;
-use syn::{Expr, FnArg, GenericArgument, GenericParam, ItemFn, Pat, PathArguments, ReturnType, Type, WherePredicate};
+use syn::{
+    Expr, FnArg, GenericArgument, GenericParam, ItemFn, Pat, PathArguments, ReturnType, Type, TypeParamBound,
+    WherePredicate,
+};
 
 use super::attr::{self, Attr};
 use super::definitions::Definitions;
@@ -39,6 +42,27 @@ pub struct Unread {
     pub one_number: bool,
     /// The requested derivatives, in the order of the list of derivatives.
     pub derivatives: Vec<&'static Descriptor>,
+}
+
+impl Unread {
+    /// Whether the number type has a bound that `Real` does not imply.
+    #[must_use]
+    pub fn has_further_bounds(&self) -> bool {
+        const IMPLIED: [&str; 10] =
+            ["Real", "Float", "NdFloat", "Copy", "Clone", "Send", "Sync", "PartialEq", "PartialOrd", "Debug"];
+        let generics = &self.item.sig.generics;
+        let own = generics.type_params().filter(|p| p.ident == self.number).flat_map(|p| &p.bounds);
+        let predicates = generics.where_clause.iter().flat_map(|w| &w.predicates);
+        let others = predicates.flat_map(|p| match p {
+            // A bound on another type, such as `Vec<T>`, is further too if it names the number.
+            WherePredicate::Type(p) if mentions(&p.bounded_ty, &self.number) => p.bounds.iter().collect(),
+            _ => Vec::new(),
+        });
+        own.chain(others).any(|bound| match bound {
+            TypeParamBound::Trait(t) => !t.path.segments.last().is_some_and(|s| IMPLIED.iter().any(|i| s.ident == i)),
+            _ => false,
+        })
+    }
 }
 
 /// A parameter.

@@ -22,8 +22,9 @@
 //!
 //! This crate does not depend on the compiler (`ad-core`). It uses `unsafe` for instructions only:
 //! one call in `kernel/isa.rs` enters a function that is compiled for CPU features detected at run
-//! time, and without std one expression in `float.rs` is a fused multiply-add of the build. The
-//! crate gives the same bits for the same values in every memory layout, and it reads no clock,
+//! time, and without std one expression in `float.rs` is a fused multiply-add of the build. (With
+//! the feature `nalgebra`, two functions of a trait are declared unsafe, and do nothing that is.)
+//! The crate gives the same bits for the same values in every memory layout, and it reads no clock,
 //! thread count or environment variable: on one machine the same inputs give the same bits every
 //! time. With the feature `rayon`, large kernels run on the threads of rayon's pool, however many
 //! there are.

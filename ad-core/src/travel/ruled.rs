@@ -65,7 +65,8 @@ fn definition_and_rules(of: &Unread, id: DefId) -> TokenStream {
         (Some(_), active) => !active,
         (None, _) => has_real(&p.ty.to_token_stream()),
     };
-    if of.aux || of.params.iter().any(real) {
+    // The bridge is written for every `T: Real`.
+    if of.aux || of.has_further_bounds() || of.params.iter().any(real) {
         return unchecked(of);
     }
     let [vjp, jvp] = dual_numbers::names_of_rules(&of.item.sig.ident);

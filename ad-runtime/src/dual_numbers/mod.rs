@@ -11,6 +11,7 @@
 //! - `lift` replaces the numbers in a value: those of arguments by numbers of the tape, and those
 //!   of
 //!   an argument by their derivatives.
+//! - `nalgebra` has the traits of that crate (feature `nalgebra`).
 //! - `calls` has what the attribute's functions do: a gradient, a Jacobian and the others.
 //!
 //! Numbers are numbers of other numbers: `Reverse<Forward<f64>>` gives second derivatives. Each
@@ -27,6 +28,8 @@
 mod calls;
 mod forward;
 mod lift;
+#[cfg(feature = "nalgebra")]
+mod nalgebra;
 mod operators;
 mod reverse;
 mod rules;
