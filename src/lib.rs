@@ -64,6 +64,8 @@ pub use ad_runtime::Float;
 ///
 pub use ad_runtime::Workspace;
 pub use ad_runtime::implicit::{Unknown, fixed_point, root, try_fixed_point, try_root};
+#[cfg(feature = "rayon")]
+pub use ad_runtime::parallel;
 pub use ad_runtime::{Csr, Differentiable, Real, dsl};
 pub use ndarray;
 

@@ -1,6 +1,9 @@
 //! `mode = "dual_numbers"`: each derivative, each type of parameter and result, and bodies that the
 //! array compiler does not read.
 
+#[allow(dead_code, reason = "not every file counts bytes")]
+mod allocator;
+
 use std::collections::{BTreeMap, HashMap};
 
 use ad::ndarray::{ArrayRef1, ArrayView2};
@@ -352,6 +355,39 @@ fn what_is_stopped_has_no_derivative() {
     let panic = std::panic::catch_unwind(|| stopped_by_the_function_for_all_types_grad(&array![1.0, 2.0]));
     let text = panic.expect_err("it panics").downcast_ref::<&str>().map(|t| (*t).to_string()).unwrap_or_default();
     assert!(text.contains("without_derivative"), "{text}");
+}
+
+// ---- memory
+
+#[differentiate(grad, pullback, hvp, mode = "dual_numbers")]
+fn in_a_loop<T: Real>(x: [T; 2], steps: usize) -> T {
+    (0..steps).fold(x[0], |y, _| (y * x[1]).sin() + y / (x[0] + T::lit(2.0)))
+}
+
+#[test]
+fn only_the_first_call_allocates() {
+    // 3 * 10^5 operations are many chunks. Second derivatives have another recorder.
+    for steps in [3, 100_000] {
+        let (first, _) = allocator::counted(|| in_a_loop_value_and_grad([0.3, 0.7], steps));
+        let (second, used) = allocator::counted(|| in_a_loop_value_and_grad([0.3, 0.7], steps));
+        assert_eq!((first, used.times), (second, 0));
+        let (first, _) = allocator::counted(|| in_a_loop_hvp([0.3, 0.7], steps, [1.0, 0.5]));
+        let (second, used) = allocator::counted(|| in_a_loop_hvp([0.3, 0.7], steps, [1.0, 0.5]));
+        // The directions are a list.
+        assert!(first == second && used.bytes <= 64, "{used:?}");
+    }
+    // A longer call allocates once more for each chunk, and a shorter one after it does not.
+    let (_, used) = allocator::counted(|| in_a_loop_value_and_grad([0.3, 0.7], 200_000));
+    assert!((1..60).contains(&used.times), "{used:?}");
+    let (_, used) = allocator::counted(|| in_a_loop_value_and_grad([0.3, 0.7], 150_000));
+    assert_eq!(used.times, 0);
+    // The closure of a pullback keeps the memory until it is dropped.
+    let (_, pull) = in_a_loop_pullback([0.3, 0.7], 150_000);
+    let (_, used) = allocator::counted(|| in_a_loop_value_and_grad([0.3, 0.7], 3));
+    assert!(used.times > 0);
+    drop(pull);
+    let (_, used) = allocator::counted(|| in_a_loop_value_and_grad([0.3, 0.7], 150_000));
+    assert_eq!(used.times, 0);
 }
 
 // ---- calls between modes

@@ -2,6 +2,8 @@
 //! threads, and has to give the same bits in all of them. The gradients are those of difference
 //! quotients.
 
+#[path = "programs/jobs.rs"]
+mod jobs;
 #[path = "programs/pairs.rs"]
 #[allow(dead_code, reason = "tests/pairs.rs has all of them")]
 mod pairs;

@@ -14,6 +14,7 @@
 //! - `calls`: the records of calls of recursive functions.
 //! - `check`: the functions that `check_grad!` calls.
 //! - `dual_numbers`: numbers that know their derivatives, for functions whose body is not read.
+//! - `parallel` (feature `rayon`): threads inside of such functions.
 //! - `watch`: which expression first made a NaN or an infinity.
 //! - [`Csr`]: a sparse Jacobian.
 //! - [`Workspace`]: memory that calls of a derivative share.
@@ -81,6 +82,8 @@ pub use calls::{Calls, NO_ARRAY, Word, require_shape};
 pub use differentiable::{Differentiable, Leaves};
 #[doc(hidden)]
 pub use differentiable::{different_variants, no_elements};
+#[cfg(feature = "rayon")]
+pub use dual_numbers::parallel;
 pub use float::Float;
 #[doc(hidden)]
 pub use lists::{Element, Stack, elements};

@@ -14,7 +14,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 
 use super::forward::Forward;
 use super::lift::Lift;
-use super::reverse::Reverse;
+use super::reverse::{Reverse, left_its_call};
 use super::rules::Number;
 use super::tape::Ended;
 use crate::Real;
@@ -32,7 +32,10 @@ impl<T: Real> Call<T> {
     #[must_use]
     #[allow(clippy::new_without_default, reason = "it has an effect")]
     pub fn begin() -> Self {
-        T::with_recorder(|recorder| recorder.borrow_mut().begin());
+        T::own_recorder();
+        T::with_recorder(|recorder| recorder.begin());
+        #[cfg(feature = "rayon")]
+        super::forks::began::<T>();
         Call { inputs: 0, ended: false, of: PhantomData }
     }
 
@@ -61,33 +64,37 @@ impl<T: Real> Call<T> {
 
     fn end(&mut self) -> Ended<T> {
         self.ended = true;
-        T::with_recorder(|recorder| recorder.borrow_mut().end())
+        #[cfg(feature = "rayon")]
+        super::forks::ended();
+        T::with_recorder(|recorder| recorder.end())
     }
 
     /// Ends a call whose result is one number.
     #[must_use]
     pub fn number(mut self, result: Reverse<T>) -> (T, Pulled<T>) {
+        let operand = operand(result);
         let ended = self.end();
-        ended.check(result.generation, result.position);
-        (
-            result.value,
-            Pulled { ended: Some(ended), inputs: self.inputs, result: ResultPositions::One(result.position) },
-        )
+        (result.value, Pulled { ended: Some(ended), inputs: self.inputs, result: ResultPositions::One(operand) })
     }
 
     /// Ends a call with any result.
     #[must_use]
     pub fn values<R: Lift<Reverse<T>, T>>(mut self, result: &R) -> (R::Output, Pulled<T>) {
-        let ended = self.end();
         let mut positions = Vec::new();
         let values = result.lift(&mut |number| {
-            ended.check(number.generation, number.position);
-            positions.push(number.position);
+            positions.push(operand(number));
             number.value
         });
+        let ended = self.end();
         let result = ResultPositions::Many(positions);
         (values, Pulled { ended: Some(ended), inputs: self.inputs, result })
     }
+}
+
+/// A number of a result as an operand of the running call. Fails if it is one of another call.
+fn operand<T: Real>(number: Reverse<T>) -> u32 {
+    let operand = T::with_recorder(|recorder| recorder.operand(number.identity()));
+    operand.unwrap_or_else(|| left_its_call::<T>())
 }
 
 impl<T: Real> Drop for Call<T> {
@@ -95,7 +102,7 @@ impl<T: Real> Drop for Call<T> {
     fn drop(&mut self) {
         if !self.ended {
             let ended = self.end();
-            T::with_recorder(|recorder| recorder.borrow_mut().reuse(ended));
+            T::with_recorder(|recorder| recorder.reuse(ended));
         }
     }
 }
@@ -117,7 +124,7 @@ impl<F: Real> From2<F> for Forward<F> {
     }
 }
 
-/// The positions of the numbers of a result.
+/// The operands that are the numbers of a result.
 #[derive(Debug)]
 enum ResultPositions {
     One(u32),
@@ -174,7 +181,7 @@ impl<T: Real> Pulled<T> {
     pub fn jacobian(&mut self) -> Columns<T> {
         let (rows, columns) = (self.result.all().len(), self.inputs);
         let mut elements = vec![T::zero(); rows * columns];
-        if rows <= columns {
+        if rows <= columns || !self.tape().is_applicable() {
             for i in 0..rows {
                 let row = self.transposed((0..rows).map(|k| if k == i { T::one() } else { T::zero() }));
                 for (place, value) in elements[i * columns..][..columns].iter_mut().zip(row.rest) {
@@ -208,7 +215,7 @@ impl<T: Real> Drop for Pulled<T> {
     /// The next call uses the memory.
     fn drop(&mut self) {
         if let Some(ended) = self.ended.take() {
-            T::with_recorder(|recorder| recorder.borrow_mut().reuse(ended));
+            T::with_recorder(|recorder| recorder.reuse(ended));
         }
     }
 }

@@ -8,6 +8,8 @@
 //! - [`Forward`]: a value and its tangent. Nothing is recorded.
 //! - `rules` has the derivative of each operation, once for both kinds. `operators` has the traits
 //!   of std and num-traits by which numbers are used.
+//! - `jobs` has the tapes of a call that forks, `forks` has their recorders, and `parallel` the
+//!   functions that fork (feature `rayon`).
 //! - `lift` replaces the numbers in a value: those of arguments by numbers of the tape, and those
 //!   of
 //!   an argument by their derivatives.
@@ -26,11 +28,17 @@
 
 #[cfg(feature = "std")]
 mod calls;
+#[cfg(feature = "rayon")]
+mod forks;
 mod forward;
+#[cfg(feature = "rayon")]
+mod jobs;
 mod lift;
 #[cfg(feature = "nalgebra")]
 mod nalgebra;
 mod operators;
+#[cfg(feature = "rayon")]
+pub mod parallel;
 mod reverse;
 mod rules;
 #[cfg_attr(not(feature = "std"), allow(dead_code, reason = "only calls use a tape"))]
