@@ -189,10 +189,8 @@ impl<T: Real> Tape<T> {
 /// Sweeps over entries, of which the first has this position.
 #[inline(always)]
 fn sweep<T: Real>(entries: &[Entry<T>], position: usize, sums: &mut [T], mut add: impl FnMut(&mut [T], u32, T)) {
-    let mut position = position + entries.len();
-    for entry in entries.iter().rev() {
-        position -= 1;
-        let cotangent = sums[position];
+    for (k, entry) in entries.iter().enumerate().rev() {
+        let cotangent = sums[position + k];
         if cotangent.vanishes() {
             continue;
         }
