@@ -23,7 +23,7 @@ use crates::{Ours, by_autodiff, by_num_dual, by_reverse};
 use programs::Program;
 use turns::{Timed, least, micros};
 
-#[differentiate(grad, pullback, mode = "dual_numbers")]
+#[differentiate(grad, jvp, mode = "dual_numbers")]
 fn ours<T: Real, P: Program>(program: &P, x: &[T]) -> T {
     let x: Vec<Ours<T>> = x.iter().map(|x| Ours(*x)).collect();
     program.value(&x).0
@@ -38,21 +38,34 @@ fn row<const N: usize>(name: &str, program: &impl Program) {
     let reverse = || by_reverse(program, &x);
     let num_dual = || by_num_dual(program, &x);
     let autodiff = || by_autodiff(program, &x);
+    // Forward mode, one direction after the other.
+    let forward = || -> Vec<f64> {
+        let unit = |k: usize| -> [f64; N] { std::array::from_fn(|i| f64::from(u8::from(i == k))) };
+        (0..N).map(|k| ours_jvp(program, &x, &unit(k)).1).collect()
+    };
     let gradient = tape();
-    for other in [reverse(), num_dual(), autodiff()] {
+    for other in [forward(), reverse(), num_dual(), autodiff()] {
         let close = |(a, b): (&f64, &f64)| (a - b).abs() <= 1e-6 * (1.0 + b.abs());
         assert!(gradient.iter().zip(&other).all(close), "{name}: {gradient:?} and {other:?}");
     }
-    let calls = [Timed::new(&f), Timed::new(&tape), Timed::new(&reverse), Timed::new(&num_dual), Timed::new(&autodiff)];
+    let calls = [
+        Timed::new(&f),
+        Timed::new(&tape),
+        Timed::new(&forward),
+        Timed::new(&reverse),
+        Timed::new(&num_dual),
+        Timed::new(&autodiff),
+    ];
     let times = least(&calls);
     let ratios: Vec<String> = times[1..].iter().map(|time| format!("{:.1}", time / times[0])).collect();
     println!("| {name} | {N} | {} | {} |", micros(times[0]), ratios.join(" | "));
 }
 
 fn main() {
-    println!("| program | arguments | function | `ad` | reverse | num-dual | autodiff |");
-    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    println!("| program | arguments | function | `grad` | `jvp`s | reverse | num-dual | autodiff |");
+    println!("| --- | --- | --- | --- | --- | --- | --- | --- |");
     row::<6>("Lorenz system, 10^6 operations", &programs::Lorenz { steps: 70_000 });
+    row::<2>("recurrence with tanh, 10^6 operations", &programs::Recurrence { steps: 166_667 });
     row::<200>("potential of 100 bodies", &programs::Bodies);
     row::<288>("network, 50 examples", &programs::Network::new(50));
     #[cfg(feature = "rayon")]

@@ -251,7 +251,13 @@ pub fn read(attr: TokenStream, item: TokenStream, outside: &OuterDefinitions) ->
         diags.push(SrcRange::of(again), catalogue::attribute_twice());
         return Err(Failure { diags, stubs: TokenStream::new() });
     }
-    function(&attr, item, None, outside, diags)
+    let generics = &item.sig.generics;
+    let generic = item.sig.receiver().is_none() && generics.type_params().any(|p| sig::is_real(generics, p));
+    let mut read = function(&attr, item, None, outside, diags);
+    if let (true, Err(failure)) = (generic, &mut read) {
+        failure.diags.reword(catalogue::dual_numbers::takes);
+    }
+    read
 }
 
 /// Reads a method with the attribute, as [`read`] reads a function.

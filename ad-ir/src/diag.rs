@@ -74,6 +74,11 @@ impl Diags {
         Poison
     }
 
+    /// Changes each message.
+    pub fn reword(&mut self, change: impl Fn(&mut Message)) {
+        self.list.iter_mut().for_each(|said| change(&mut said.message));
+    }
+
     /// Keeps this many errors, those that were found first.
     pub fn truncate(&mut self, errors: usize) {
         self.list.truncate(errors);

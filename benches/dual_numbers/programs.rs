@@ -34,6 +34,18 @@ impl Program for Lorenz {
     }
 }
 
+/// A recurrence with a hyperbolic tangent, a root and a quotient in six operations.
+pub struct Recurrence {
+    pub steps: usize,
+}
+
+impl Program for Recurrence {
+    fn value<T: Number>(&self, x: &[T]) -> T {
+        let step = |y: T| (y * x[0] + x[1]).tanh() / (y * y).plus(1.0).sqrt();
+        (0..self.steps).fold(x[0], |y, _| step(y))
+    }
+}
+
 /// The potential of bodies in a plane.
 pub struct Bodies;
 

@@ -4,6 +4,19 @@
 use super::{entries, message};
 use crate::diag::Message;
 
+/// Says at the refusal of something in the body of a generic function that this mode takes it. A
+/// misspelt name is no such refusal.
+pub fn takes(refusal: &mut Message) {
+    let of_body = ["construct", "macro", "inner item", "function", "method", "later", "value"];
+    let refused = of_body.iter().any(|table| refusal.entry.starts_with(&format!("refused {table}: ")));
+    let misspelt = refusal.help.as_ref().is_some_and(|help| help.starts_with("did you mean"));
+    if refused && !misspelt {
+        let other = "`mode = \"dual_numbers\"` differentiates any generic function, without reading its body";
+        let note = refusal.note.take().map_or_else(String::new, |note| format!("{note}; "));
+        refusal.note = Some(note + other);
+    }
+}
+
 entries! {
 pub fn no_number_type(name: &str) -> Message {
     message(format!("`mode = \"dual_numbers\"` calls `{name}` with numbers of another type, and it has no type parameter for them"))
