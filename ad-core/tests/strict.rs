@@ -194,7 +194,7 @@ fn passes(name: &str, files: &[PathBuf], watched: bool) -> usize {
     let mut manifest = String::from("[workspace]\nresolver = \"2\"\nmembers = [\"of-2021\", \"of-2024\"]\n");
     for edition in ["2021", "2024"] {
         let package = format!(
-            "[package]\nname = \"of-{edition}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\n[lib]\npath = \"../written.rs\"\n\
+            "[package]\nname = \"{name}-{edition}\"\nversion = \"0.0.0\"\nedition = \"{edition}\"\n[lib]\npath = \"../written.rs\"\n\
              [dependencies]\nad-runtime = {{ path = {runtime:?} }}\nndarray = \"0.17\"\n"
         );
         put(root.join(format!("of-{edition}/Cargo.toml")), &package);

@@ -397,7 +397,12 @@ impl Nest<'_, '_> {
         }
         let width = self.style.lit(Lit::Int(IntTy::Usize, key.width as i128));
         let start = start.times(&width);
-        let (start, count, width) = (start.at(prec::ADD), len.times(&width).at(prec::ADD), width.tokens);
+        // A product with the literal 1 would have no effect, which clippy reports.
+        let count = match self.literal_extent().filter(|_| !self.inlined) {
+            Some(n) => self.style.lit(Lit::Int(IntTy::Usize, n * key.width as i128)),
+            None => len.times(&width),
+        };
+        let (start, count, width) = (start.at(prec::ADD), count.at(prec::ADD), width.tokens);
         let chunks = if mutable { quote!(as_chunks_mut) } else { quote!(as_chunks) };
         Ok(quote!([#start..][..#count].#chunks::<#width>().0[..#n]))
     }
