@@ -2,20 +2,18 @@
 //! generic programs, all in one run, in turns, with the least time of each.
 //!
 //! ```text
-//! cargo bench -p ad-bench --bench dual_numbers
-//! cargo bench -p ad-bench --features rayon --bench dual_numbers
+//! cargo run --release --manifest-path benches/dual_numbers/Cargo.toml
+//! cargo run --release --manifest-path benches/dual_numbers/Cargo.toml --features rayon
 //! ```
 //!
 //! The gradients are compared before they are timed. A number is the time of value and gradient
 //! divided by that of the function with `f64`. With the feature `rayon` there is a second table:
 //! the forward and the reverse pass on one thread and on two. The tables are Markdown.
 
-#[path = "dual_numbers/crates.rs"]
 mod crates;
-#[path = "dual_numbers/programs.rs"]
 mod programs;
 #[allow(dead_code, reason = "this bench writes no document")]
-#[path = "measure/turns.rs"]
+#[path = "../measure/turns.rs"]
 mod turns;
 
 use ad::prelude::*;
