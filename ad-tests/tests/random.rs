@@ -77,7 +77,7 @@ enum Values {
 
 fn run(profile: &str, chance: Option<u64>) {
     let forms = forms();
-    let (cases, mut seed) = (number("AD_CASES", 100) as usize, number("AD_SEED", 0));
+    let (cases, mut seed) = (number("AD_CASES", 75) as usize, number("AD_SEED", 0));
     let mut programs = Vec::new();
     while programs.len() < cases {
         let source = program(&forms, seed);
