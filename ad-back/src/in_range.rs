@@ -122,7 +122,8 @@ impl<'a> InRange<'a> {
         goal.is_some_and(|goal| facts.prove(self.g, &goal))
     }
 
-    /// The answer of `ask` where none of these sizes is 0.
+    /// The answer of `ask` where none of these sizes is 0. It must ask [`InRange::holds`] only, whose
+    /// answers are not kept.
     pub(super) fn where_nonempty(&self, sizes: &[Term], ask: impl FnOnce() -> bool) -> bool {
         let mark = self.facts.borrow().mark();
         for &n in sizes {
@@ -131,7 +132,7 @@ impl<'a> InRange<'a> {
             some.into_iter().for_each(|fact| facts.learn(fact));
         }
         let answer = ask();
-        self.leave(mark);
+        self.facts.borrow_mut().forget(mark);
         answer
     }
 
