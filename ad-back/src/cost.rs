@@ -15,6 +15,7 @@ use super::facts::Facts;
 use super::plan::Work;
 
 /// A polynomial of sizes with natural coefficients: products of atoms, each with its coefficient.
+/// A coefficient saturates, as a literal of the function may be any number.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Polynomial(SortedMap<Vec<Formula>, i128>);
 
@@ -73,8 +74,8 @@ impl Polynomial {
     pub(super) fn add(&mut self, other: &Polynomial, times: i128) {
         for (atoms, &n) in &other.0 {
             match self.0.get_mut(atoms) {
-                Some(sum) => *sum += times * n,
-                None => drop(self.0.insert(atoms.clone(), times * n)),
+                Some(sum) => *sum = sum.saturating_add(times.saturating_mul(n)),
+                None => drop(self.0.insert(atoms.clone(), times.saturating_mul(n))),
             }
         }
         self.0.retain(|_, n| *n != 0);
@@ -89,7 +90,7 @@ impl Polynomial {
             for (b, m) in &other.0 {
                 let mut atoms = [a.clone(), b.clone()].concat();
                 atoms.sort();
-                all.add(&Polynomial::monomial(atoms, n * m), 1);
+                all.add(&Polynomial::monomial(atoms, n.saturating_mul(*m)), 1);
             }
         }
         all
