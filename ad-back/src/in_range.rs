@@ -122,8 +122,8 @@ impl<'a> InRange<'a> {
         goal.is_some_and(|goal| facts.prove(self.g, &goal))
     }
 
-    /// The answer of `ask` where none of these sizes is 0. It must ask [`InRange::holds`] only, whose
-    /// answers are not kept.
+    /// The answer of `ask` where none of these sizes is 0. It must ask [`InRange::holds`] only,
+    /// whose answers are not kept.
     pub(super) fn where_nonempty(&self, sizes: &[Term], ask: impl FnOnce() -> bool) -> bool {
         let mark = self.facts.borrow().mark();
         for &n in sizes {
