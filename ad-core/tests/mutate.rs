@@ -1,4 +1,4 @@
-//! 100 000 mutated functions from fixed seeds: the compiler neither panics nor hangs nor uses too
+//! 60 000 mutated functions from fixed seeds: the compiler neither panics nor hangs nor uses too
 //! much memory, whatever the tokens are.
 
 #[path = "common/mutate.rs"]
@@ -18,7 +18,7 @@ fn mutated_functions() {
     // Two seeds at a time: the time of an input has a limit, so each needs a core of its own.
     let parts = [[1, 2], [3, 4]].into_iter().flat_map(|seeds| {
         std::thread::scope(|scope| {
-            let seeds = seeds.map(|seed| scope.spawn(move || (seed, torture::run(seed, 0..25_000))));
+            let seeds = seeds.map(|seed| scope.spawn(move || (seed, torture::run(seed, 0..15_000))));
             seeds.map(|seed| seed.join().expect("a seed ends"))
         })
     });
@@ -29,12 +29,12 @@ fn mutated_functions() {
     }
     assert!(
         failures.is_empty(),
-        "{} of 100000 failed; see them with `cargo run -p ad-core --example mutate -- ..`\n{}",
+        "{} of 60000 failed; see them with `cargo run -p ad-core --example mutate -- ..`\n{}",
         failures.len(),
         failures.iter().take(20).cloned().collect::<Vec<_>>().join("\n")
     );
-    assert!(tally.accepted > 3_000, "hardly anything is accepted: {tally:?}");
-    assert!(tally.refused > 30_000, "hardly anything is refused: {tally:?}");
+    assert!(tally.accepted > 1_800, "hardly anything is accepted: {tally:?}");
+    assert!(tally.refused > 18_000, "hardly anything is refused: {tally:?}");
 }
 
 /// Mutations that were compiled wrongly once: the bounds of an index took time that was exponential
