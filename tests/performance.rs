@@ -23,11 +23,13 @@ fn commands_exist() {
             assert!(benches.contains(&format!("\"{name}\"")), "{name} is read by no bench");
         }
         let after = |option: &str| words.iter().position(|w| *w == option).and_then(|k| words.get(k + 1)).copied();
+        let exists = |path: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join(path).exists();
         match (after("--bench"), after("--example")) {
+            (None, None) if after("--manifest-path").is_some_and(exists) => {}
             (Some(bench), None) => assert!(manifest.contains(&format!("[[bench]]\nname = \"{bench}\"")), "{line}"),
             (None, Some(example)) => {
                 let path = format!("{}/examples/{example}/main.rs", after("-p").unwrap_or("."));
-                assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&path).exists(), "{path}");
+                assert!(exists(&path), "{path}");
             }
             _ => panic!("{line}: no command that is known here"),
         }
