@@ -106,6 +106,83 @@ fn upwind(x: &Array1<f64>) -> f64 {
     u.dot(&u)
 }
 
+/// What a window of `k` elements at each place adds, as far as there are elements. The loop may
+/// stop before the array ends, and the number of a step is used by itself.
+#[differentiate(wrt(x))]
+fn windows(x: &[f64], k: usize) -> f64 {
+    let n = x.len();
+    let mut s = 0.0;
+    for i in 0..n {
+        for r in 0..k {
+            if r < n - i {
+                s += (x[i] * x[i + r] + r as f64).sin();
+            }
+        }
+    }
+    s
+}
+
+/// The same with windows behind a place, and conditions of both kinds.
+#[differentiate(wrt(x))]
+fn short_windows(x: &[f64], k: usize) -> f64 {
+    let n = x.len();
+    let mut s = 0.0;
+    for i in 0..n {
+        for r in 0..k {
+            if r < n - i {
+                s += (x[i] * x[i + r]).sin();
+            }
+        }
+        for r in 0..k {
+            if r < n - (i + 1) {
+                s += (x[i] + x[i + 1 + r]).cos();
+            }
+        }
+        for r in 0..k {
+            if r <= n - 1 - i {
+                s += (x[i] - 2.0 * x[i + r]).sin();
+            }
+        }
+        for r in 0..n {
+            if r <= n - 1 - i {
+                s += (x[i] - 3.0 * x[i + r]).sin();
+            }
+        }
+    }
+    s
+}
+
+/// Each element takes in the one before it, after that has been changed.
+#[differentiate]
+fn ordered(x: &[f64]) -> f64 {
+    let n = x.len();
+    let mut total = 0.0;
+    for i in 0..n {
+        let mut u = x.to_vec();
+        for j in i + 1..n {
+            u[j] += 0.3 * u[j - 1];
+        }
+        total += u.iter().map(|u| u.sin()).sum::<f64>();
+    }
+    total
+}
+
+/// The greatest element behind each one.
+#[differentiate]
+fn first_top(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let mut top = f64::NEG_INFINITY;
+        for j in i + 1..x.len() {
+            top = top.max(x[j]);
+        }
+        if i + 1 < x.len() {
+            total += top * (i as f64 + 1.0);
+        }
+    }
+    total
+}
+
 fn numbers(n: usize, seed: f64) -> Vec<f64> {
     (0..n).map(|i| (i as f64 * 1.7 + seed).sin()).collect()
 }
@@ -150,4 +227,27 @@ fn loops_that_end_early_and_elements_ahead() {
         check_grad!(tree(&numbers(n, 0.3), 0.4));
         check_grad!(upwind(&Array1::from(numbers(n, 0.1))));
     }
+}
+
+#[test]
+fn loops_that_may_stop_before_the_end() {
+    for n in [0, 1, 2, 5, 20] {
+        let x = numbers(n, 0.2);
+        for k in [0, 1, 3, n, n + 2] {
+            let (one, two) = (windows_value_and_grad(&x, k).0, short_windows_value_and_grad(&x, k).0);
+            assert!((one - windows(&x, k)).abs() < 1e-12, "{n} {k}");
+            assert!((two - short_windows(&x, k)).abs() < 1e-12, "{n} {k}");
+            check_grad!(windows(&x, k));
+            check_grad!(short_windows(&x, k));
+        }
+    }
+}
+
+#[test]
+fn steps_whose_order_matters() {
+    for n in [0, 1, 2, 5, 20] {
+        check_grad!(ordered(&numbers(n, 0.4)));
+    }
+    // Of equal elements the first is the greatest.
+    assert_eq!(first_top_grad(&[0.5, 2.0, 2.0, 1.0]), [0.0, 1.0, 2.0, 3.0]);
 }

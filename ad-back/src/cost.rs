@@ -82,15 +82,18 @@ impl Polynomial {
     }
 
     fn times(&self, other: &Polynomial) -> Polynomial {
+        let unmultiplied = || Polynomial::monomial(vec![self.formula(), other.formula()], 1);
         if self.0.len() * other.0.len() > LONGEST {
-            return Polynomial::monomial(vec![self.formula(), other.formula()], 1);
+            return unmultiplied();
         }
         let mut all = Polynomial::default();
         for (a, n) in &self.0 {
             for (b, m) in &other.0 {
                 let mut atoms = [a.clone(), b.clone()].concat();
                 atoms.sort();
-                all.add(&Polynomial::monomial(atoms, n.saturating_mul(*m)), 1);
+                // A saturated product would be a wrong formula.
+                let Some(product) = n.checked_mul(*m) else { return unmultiplied() };
+                all.add(&Polynomial::monomial(atoms, product), 1);
             }
         }
         all

@@ -83,7 +83,7 @@ fn cost(derivative: &Descriptor) -> &'static str {
             "One call of the function, whose numbers carry a tangent. Nothing is saved for a reverse pass."
         }
         Recipe::Gradient | Recipe::Transposed => {
-            "One call of the function, whose numbers record their operations: 24 bytes for each operation."
+            "One call of the function, whose numbers record their operations: 32 bytes for each operation."
         }
         Recipe::HessianProduct => {
             "One call of the function, whose numbers carry a tangent and record their operations with it."

@@ -2,10 +2,9 @@
 //! in place, and the collector is another one. Rust's `&mut` is what the paper has resource-linear
 //! types for.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
-use super::{Cost, Found, Program, Step, count};
+use super::{Cost, Found, Identified, Identities, Program, Step, count};
 
 type Backpropagator = Rc<dyn Fn(f64, &mut State)>;
 
@@ -33,30 +32,18 @@ impl State {
     }
 }
 
-#[derive(Clone)]
-struct Number {
-    value: f64,
-    id: usize,
-    back: Backpropagator,
-}
+type Number = Identified<Backpropagator>;
 
 struct Arrays {
-    next: Cell<usize>,
+    identities: Identities,
     cost: Rc<Cost>,
-}
-
-impl Arrays {
-    fn number(&self, value: f64, back: Backpropagator) -> Number {
-        let id = self.next.replace(self.next.get() + 1);
-        Number { value, id, back }
-    }
 }
 
 impl Step for Arrays {
     type Number = Number;
 
     fn constant(&self, value: f64) -> Number {
-        self.number(value, Rc::new(|_, _| {}))
+        self.identities.number(value, Rc::new(|_, _| {}))
     }
 
     fn value(&self, x: &Number) -> f64 {
@@ -73,26 +60,26 @@ impl Step for Arrays {
                 state.call((*id, back), z * partial, &cost);
             }
         };
-        self.number(value, Rc::new(back))
+        self.identities.number(value, Rc::new(back))
     }
 }
 
 /// `Wrap` of figure 13.
 pub(super) fn gradient(program: &impl Program, x: &[f64]) -> Found {
     let cost = Rc::new(Cost::default());
-    let arrays = Arrays { next: Cell::new(0), cost: cost.clone() };
-    let input = |(k, &value): (usize, &f64)| {
+    let arrays = Arrays { identities: Identities::default(), cost: cost.clone() };
+    let input = |(k, &value): (usize, &f64)| -> Number {
         let cost = cost.clone();
         let input_cotangent = move |z: f64, state: &mut State| {
             count(&cost.calls, 1);
             count(&cost.sums, 1);
             state.collected[k] += z;
         };
-        arrays.number(value, Rc::new(input_cotangent))
+        arrays.identities.number(value, Rc::new(input_cotangent))
     };
     let interleaved: Vec<Number> = x.iter().enumerate().map(input).collect();
     let result = program.value(&arrays, &interleaved);
-    let calls = (0..arrays.next.get()).map(|_| None).collect();
+    let calls = (0..arrays.identities.given()).map(|_| None).collect();
     let mut state = State { collected: vec![0.0; x.len()], calls };
     (result.back)(1.0, &mut state);
     let gradient = state.resolve();

@@ -1,11 +1,10 @@
 //! DN section 7: a staged value `s` is represented by the function that adds it, `s' -> s + s'`. So
 //! a zero is the identity, a sum is a composition, and no collectors are added.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Cost, Found, Program, Step, count, depth};
+use super::{Cost, Found, Identified, Identities, Program, Step, count, depth};
 
 /// From a cotangent to what is added to a staged value (figure 10).
 type Backpropagator = Rc<dyn Fn(f64) -> Added>;
@@ -50,30 +49,18 @@ fn resolved(mut staged: Staged, cost: &Cost) -> Vec<f64> {
     staged.collected
 }
 
-#[derive(Clone)]
-struct Number {
-    value: f64,
-    id: usize,
-    back: Backpropagator,
-}
+type Number = Identified<Backpropagator>;
 
 struct Cayley {
-    next: Cell<usize>,
+    identities: Identities,
     cost: Rc<Cost>,
-}
-
-impl Cayley {
-    fn number(&self, value: f64, back: Backpropagator) -> Number {
-        let id = self.next.replace(self.next.get() + 1);
-        Number { value, id, back }
-    }
 }
 
 impl Step for Cayley {
     type Number = Number;
 
     fn constant(&self, value: f64) -> Number {
-        self.number(value, Rc::new(|_| identity()))
+        self.identities.number(value, Rc::new(|_| identity()))
     }
 
     fn value(&self, x: &Number) -> f64 {
@@ -89,15 +76,15 @@ impl Step for Cayley {
             let calls = operands.iter().map(|(id, back, partial)| call((*id, back.clone()), z * partial, cost.clone()));
             calls.fold(identity(), composed)
         };
-        self.number(value, Rc::new(back))
+        self.identities.number(value, Rc::new(back))
     }
 }
 
 /// `Wrap` of figure 11.
 pub(super) fn gradient(program: &impl Program, x: &[f64]) -> Found {
     let cost = Rc::new(Cost::default());
-    let cayley = Cayley { next: Cell::new(0), cost: cost.clone() };
-    let input = |(k, &value): (usize, &f64)| {
+    let cayley = Cayley { identities: Identities::default(), cost: cost.clone() };
+    let input = |(k, &value): (usize, &f64)| -> Number {
         let cost = cost.clone();
         let setter = move |z: f64| -> Added {
             count(&cost.calls, 1);
@@ -108,7 +95,7 @@ pub(super) fn gradient(program: &impl Program, x: &[f64]) -> Found {
                 staged
             })
         };
-        cayley.number(value, Rc::new(setter))
+        cayley.identities.number(value, Rc::new(setter))
     };
     let interleaved: Vec<Number> = x.iter().enumerate().map(input).collect();
     let result = program.value(&cayley, &interleaved);

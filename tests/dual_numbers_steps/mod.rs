@@ -70,6 +70,31 @@ trait Step {
     }
 }
 
+/// A number with an identity, and what its cotangent does.
+#[derive(Clone)]
+struct Identified<B> {
+    value: f64,
+    id: usize,
+    back: B,
+}
+
+/// Gives numbers their identities, in the order in which they are made.
+#[derive(Default)]
+struct Identities(Cell<usize>);
+
+impl Identities {
+    fn number<B>(&self, value: f64, back: B) -> Identified<B> {
+        let id = self.given();
+        count(&self.0, 1);
+        Identified { value, id, back }
+    }
+
+    /// How many numbers have been made.
+    fn given(&self) -> usize {
+        self.0.get()
+    }
+}
+
 /// A function of numbers.
 trait Program {
     fn value<S: Step>(&self, s: &S, x: &[S::Number]) -> S::Number;

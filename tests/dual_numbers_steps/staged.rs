@@ -3,11 +3,10 @@
 //! one function become one. Identities grow, so the call with the highest one can be made: no other
 //! function will stage it again.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::{Cost, Found, Program, Step, count, depth};
+use super::{Cost, Found, Identified, Identities, Program, Step, count, depth};
 
 type Backpropagator = Rc<dyn Fn(f64) -> Staged>;
 
@@ -46,24 +45,12 @@ impl Staged {
     }
 }
 
-#[derive(Clone)]
-struct Number {
-    value: f64,
-    id: usize,
-    back: Backpropagator,
-}
+type Number = Identified<Backpropagator>;
 
 struct Staging {
     inputs: usize,
-    next: Cell<usize>,
+    identities: Identities,
     cost: Rc<Cost>,
-}
-
-impl Staging {
-    fn number(&self, value: f64, back: Backpropagator) -> Number {
-        let id = self.next.replace(self.next.get() + 1);
-        Number { value, id, back }
-    }
 }
 
 impl Step for Staging {
@@ -71,7 +58,7 @@ impl Step for Staging {
 
     fn constant(&self, value: f64) -> Number {
         let inputs = self.inputs;
-        self.number(value, Rc::new(move |_| Staged::zero(inputs)))
+        self.identities.number(value, Rc::new(move |_| Staged::zero(inputs)))
     }
 
     fn value(&self, x: &Number) -> f64 {
@@ -88,15 +75,15 @@ impl Step for Staging {
                 operands.iter().map(|(id, back, partial)| Staged::call(inputs, (*id, back.clone()), z * partial));
             calls.reduce(|a, b| a.plus(b, &cost)).unwrap_or_else(|| Staged::zero(inputs))
         };
-        self.number(value, Rc::new(back))
+        self.identities.number(value, Rc::new(back))
     }
 }
 
 /// `Wrap` of figure 7.
 pub(super) fn gradient(program: &impl Program, x: &[f64]) -> Found {
     let (inputs, cost) = (x.len(), Rc::new(Cost::default()));
-    let staging = Staging { inputs, next: Cell::new(0), cost: cost.clone() };
-    let input = |(k, &value): (usize, &f64)| {
+    let staging = Staging { inputs, identities: Identities::default(), cost: cost.clone() };
+    let input = |(k, &value): (usize, &f64)| -> Number {
         let cost = cost.clone();
         let one_hot = move |z: f64| {
             count(&cost.calls, 1);
@@ -104,7 +91,7 @@ pub(super) fn gradient(program: &impl Program, x: &[f64]) -> Found {
             staged.collected[k] = z;
             staged
         };
-        staging.number(value, Rc::new(one_hot))
+        staging.identities.number(value, Rc::new(one_hot))
     };
     let interleaved: Vec<Number> = x.iter().enumerate().map(input).collect();
     let result = program.value(&staging, &interleaved);

@@ -159,7 +159,7 @@ fn choice(cond: IterationValue, then: IterationValue, other: IterationValue, t: 
 /// Whether a condition of the body seems to hold for the first iterations only: it compares an
 /// integer of the iteration, which may be its number, with a limit that is known before the loop.
 #[must_use]
-pub fn limits(g: &Graph, scan: &Scan, guard: (Term, bool)) -> bool {
+pub fn is_limit(g: &Graph, scan: &Scan, guard: (Term, bool)) -> bool {
     limit_of(g, scan, guard, |x| g.elem(x) == Elem::USIZE).is_some()
 }
 

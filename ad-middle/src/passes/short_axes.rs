@@ -56,14 +56,16 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let why = || format!("(the {} parts of {})", short.size, if short.summed { "a sum" } else { "an axis" });
         choose(Kind::Unrolling, (t.index(), short.axis), true, why).then_some(())?;
         if short.summed {
-            let Node::Prim(_, args) = &rebuilt else { return None };
-            let in_order = matches!(g.node(t), Node::Prim(Prim::Reduce(..), _));
-            let from_zero = matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::FromZero, _), _));
-            let args = args.clone();
+            let Node::Prim(prim, args) = &rebuilt else { return None };
+            let (rule, from_zero) = match prim {
+                Prim::Reduce(Reduce::FromZero, _) => (SUM_IN_ORDER, true),
+                Prim::Reduce(..) => (SUM_IN_ORDER, false),
+                _ => (SHORT_SUM, false),
+            };
             let terms = short.parts(g, args[0]);
             let zero = from_zero.then(|| g.lit_like(terms[0], 0.0));
             let sum = zero.into_iter().chain(terms).reduce(|sum, term| g.add(sum, term))?;
-            return Some((Some(if in_order { SUM_IN_ORDER } else { SHORT_SUM }), sum));
+            return Some((Some(rule), sum));
         }
         let whole = g.mk(rebuilt);
         let rows = short.parts(g, whole);

@@ -28,7 +28,7 @@ use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
 use crate::passes::rewrite::Rewriter;
-use ad_ir::analysis::bounds::limits;
+use ad_ir::analysis::bounds::is_limit;
 use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided, least};
 use ad_ir::analysis::{Analyses, once};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
@@ -103,7 +103,7 @@ fn candidates(
             // later state may not exist outside of the arm that changes the array. But if nothing
             // is saved outside of the arm, the loop can end where the condition stops to hold.
             Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => {
-                let limits: Vec<Guard> = guard.iter().filter(|&&guard| limits(g, s, guard)).copied().collect();
+                let limits: Vec<Guard> = guard.iter().filter(|&&guard| is_limit(g, s, guard)).copied().collect();
                 if !limits.is_empty() {
                     found.push((t, limits, ResidualReason::Part(x)));
                 }

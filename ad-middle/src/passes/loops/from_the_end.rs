@@ -9,11 +9,13 @@
 //! scan (n - 1) .. (\.. r -> if r < n - (i + 1) { acc + f (n - 1 - r) } else { acc })
 //! ```
 //!
-//! The rule applies only if the whole loop is then distributed, and if the order of its steps is
-//! free. A loop that reads what the loop around it carries stays as it is, since that loop remains,
-//! and reads parts of rows in each of its steps.
+//! The rule applies only if the whole loop is then distributed. A loop that reads what the loop
+//! around it carries stays as it is, since that loop remains, and reads parts of rows in each of
+//! its steps. The loop must run up to the end (`n` here), so its count must be at least the number
+//! of steps that have an effect. Its steps must only add to what they carry.
 //!
-//! This module must never change which elements a loop visits, nor the order of sums that a
+//! This module must never change which elements a loop visits. It must never change the order of
+//! steps that read what other steps have written, that look for an extremum, or whose sums a
 //! decision depends on.
 
 use std::collections::{HashMap, HashSet};
@@ -21,8 +23,9 @@ use std::collections::{HashMap, HashSet};
 use super::bulk;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
-use ad_ir::ir::{Elem, Graph, Node, Scan, Term, Type};
-use ad_ir::prim::{IntOp, Prim};
+use ad_ir::analysis::range::Facts;
+use ad_ir::ir::{Elem, Graph, Node, Put, Scan, Term, Type};
+use ad_ir::prim::{Binary, IntOp, Prim};
 
 /// The distributed loop with its steps from the end. `around` is the number of values that the loop
 /// around it carries.
@@ -41,7 +44,7 @@ fn turned(g: &mut Graph, scan: &Scan, around: usize) -> Option<Scan> {
     let carries = scan.init.len();
     let [steps] = *scan.xs else { return None };
     let counts = matches!(g.node(steps), Node::Prim(Prim::Iota, _));
-    if !counts || scan.stop.is_some() || scan.body.results.len() != carries {
+    if !counts || scan.stop.is_some() || !only_adds(g, scan) {
         return None;
     }
     let captured = |g: &Graph, t: Term| match g.node(t) {
@@ -53,9 +56,9 @@ fn turned(g: &mut Graph, scan: &Scan, around: usize) -> Option<Scan> {
         return None;
     }
     let step = g.param(carries + scan.captures.len(), Type::scalar(Elem::USIZE));
-    let (condition, _) = bound(g, scan, &mut Analyses::default())?.literal;
-    let Node::Prim(Prim::Compare(_), sides) = g.node(condition) else { return None };
-    let len = sides.iter().find_map(|&side| captured(g, side))?;
+    let bound = bound(g, scan, &mut Analyses::default())?;
+    let (condition, limit) = (bound.literal.0, bound.limit(g));
+    let len = captured(g, limit)?;
     // All other uses of the number of the step are the index `start + r`.
     let mut index: Option<(Term, Term)> = None;
     for t in g.reachable(&scan.body.results) {
@@ -76,10 +79,55 @@ fn turned(g: &mut Graph, scan: &Scan, around: usize) -> Option<Scan> {
     if args[1] != start || !g.reachable(&[end]).iter().all(closed) || g.is_open(end) {
         return None;
     }
+    let least = least(g, start);
+    let most = g.int(IntOp::Sub, end, least);
+    if !Facts::new().prove_le(g, most, scan.count) {
+        return None;
+    }
     let one = g.lit_usize(1);
     let last = g.int(IntOp::Sub, end, one);
     let from_end = g.int(IntOp::Sub, last, step);
     let mut turned = scan.clone();
     turned.body.results = g.replaced(&scan.body.results, HashMap::from([(index, from_end)])).into();
     Some(turned)
+}
+
+/// A number that is not greater than an index: the literal that is added in it, or else 0.
+fn least(g: &mut Graph, index: Term) -> Term {
+    let literal = match g.node(index) {
+        Node::Prim(Prim::Int(IntOp::Add), args) => args.iter().copied().find(|&t| g.int_value(t).is_some()),
+        _ => None,
+    };
+    literal.unwrap_or_else(|| g.lit_usize(0))
+}
+
+/// Whether all that the steps do is add to what they carry. Then their order is free.
+fn only_adds(g: &Graph, scan: &Scan) -> bool {
+    let carries = scan.init.len();
+    // The carried values, and these with something added.
+    let mut sums: HashSet<Term> = HashSet::new();
+    for t in g.reachable(&scan.body.results) {
+        let is_sum = |t: &Term| sums.contains(t);
+        let node = g.node(t);
+        let mut reads = false;
+        node.for_each_child(|c| reads |= is_sum(&c));
+        let sum = match node {
+            Node::Param(k, _) => (*k as usize) < carries,
+            _ if !reads => false,
+            Node::Prim(Prim::Binary(Binary::Add), args) => is_sum(&args[0]) != is_sum(&args[1]),
+            Node::Prim(Prim::Binary(Binary::Sub), args) => is_sum(&args[0]) && !is_sum(&args[1]),
+            Node::Cond { cond, then, other } => !is_sum(cond) && is_sum(then) && is_sum(other),
+            Node::Scatter { put: Put::Add, dst, src, index, .. } => {
+                is_sum(dst) && !is_sum(src) && !index.iter().any(is_sum)
+            }
+            _ => return false,
+        };
+        if reads && !sum {
+            return false;
+        }
+        if sum {
+            sums.insert(t);
+        }
+    }
+    scan.body.results.len() == carries && scan.body.results.iter().all(|t| sums.contains(t))
 }
