@@ -96,7 +96,9 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> So
             let under =
                 guards.get(first).is_none_or(|l| l.iter().all(|l| guards.get(other).is_some_and(|o| o.contains(l))));
             let both = LoopsToMerge { first: *first, s, of_size, other: *other, a, needed, alike: &alike };
-            if let Some(run) = under.then(|| both.one_run(g, analyses)).flatten() {
+            if let Some(run) = under.then(|| both.one_run(g, analyses)).flatten()
+                && !needs_itself(g, (*first, &run), &found)
+            {
                 if cfg!(debug_assertions)
                     && let Err(errors) = valid::validate_loop(g, &run.scan)
                 {
@@ -109,6 +111,29 @@ pub(crate) fn runs(g: &mut Graph, roots: &[Term], analyses: &mut Analyses) -> So
         }
     }
     found
+}
+
+/// Whether what a merged loop reads depends on its own results, given the loops that have been
+/// merged before: a loop may be merged into one that comes before what it reads.
+fn needs_itself(g: &Graph, (first, run): (Term, &MergedLoop), found: &SortedMap<Term, MergedLoop>) -> bool {
+    let read = |scan: &Scan| [&*scan.init, &*scan.captures, &*scan.xs].concat();
+    let (mut seen, mut stack) = (HashSet::new(), read(&run.scan));
+    while let Some(t) = stack.pop() {
+        if t == first || t == run.other {
+            return true;
+        }
+        if !seen.insert(t) {
+            continue;
+        }
+        match found.iter().find(|(of, merged)| **of == t || merged.other == t) {
+            Some((_, merged)) => stack.extend(read(&merged.scan)),
+            None => g.node(t).for_each_child(|c| stack.push(c)),
+        }
+        if let Some((_, shape)) = g.ty(t).as_array() {
+            stack.extend(shape);
+        }
+    }
+    false
 }
 
 /// The carried value that counts the iterations of a loop.
