@@ -8,6 +8,10 @@
 //! for i { s, rows = inner(i); a += f(s); b += g(s, rows) }
 //! ```
 //!
+//! Loops that only make rows are fused in the same way, if their inner loops are the same. These
+//! are loops of checks: each index that a search has found is tested by a check of its own, which
+//! repeats the search.
+//!
 //! Only independent loops under the same guards are fused. The order of a sum that a decision
 //! depends on does not change.
 
@@ -40,7 +44,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             if !g.is_open(t)
                 && g.free(t).is_empty()
                 && !g.has_checkpoints(&scan)
-                && only_accumulates(g, t, &scan, &exact)
+                && (only_makes_rows(g, &scan) || only_accumulates(g, t, &scan, &exact))
             {
                 all.push((t, scan));
             }
@@ -53,8 +57,11 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let guards = cx.get::<Guards>(g, roots);
     let mut groups: Vec<Vec<(Term, Scan)>> = Vec::new();
     for (t, scan) in all {
-        let same_loop =
-            |of: &&mut Vec<(Term, Scan)>| of[0].1.count == scan.count && guards.get(&of[0].0) == guards.get(&t);
+        let same_loop = |of: &&mut Vec<(Term, Scan)>| {
+            let (first, other) = &of[0];
+            let alike = other.count == scan.count && other.init.is_empty() == scan.init.is_empty();
+            alike && guards.get(first) == guards.get(&t)
+        };
         match groups.iter_mut().find(same_loop) {
             Some(group) => group.push((t, scan)),
             None => groups.push(vec![(t, scan)]),
@@ -71,7 +78,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             let one = g.scan(scan);
             let mut next = 0;
             for (t, scan) in &group {
-                let parts: Vec<Term> = (next..next + scan.init.len()).map(|k| g.proj(one, k)).collect();
+                let parts: Vec<Term> = (next..next + scan.body.results.len()).map(|k| g.proj(one, k)).collect();
                 next += parts.len();
                 let parts = g.tuple(&parts);
                 trace::fired("loop_fusion", *t, &[parts]);
@@ -93,8 +100,17 @@ fn only_accumulates(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) 
         return false;
     }
     let wanted = vec![true; flags.len()];
-    let mut parts = Distribution::new(g, scan.clone(), flags, wanted);
+    let mut parts = Distribution::new(g, scan.clone(), (flags, wanted), &[]);
     parts.added().is_some_and(|added| parts.has_scalar_loops(&added.concat()))
+}
+
+/// Whether a loop carries nothing, and its iterations run inner loops.
+fn only_makes_rows(g: &Graph, scan: &Scan) -> bool {
+    scan.init.is_empty() && inner_loops(g, &scan.body.results) > 0
+}
+
+fn inner_loops(g: &Graph, results: &[Term]) -> usize {
+    g.reachable(results).iter().filter(|t| matches!(g.node(**t), Node::Scan(_))).count()
 }
 
 /// Keeps the loops that do not depend on another loop of the list.
@@ -150,7 +166,10 @@ fn fused(g: &mut Graph, group: &[(Term, Scan)], cx: &mut Context) -> Option<Scan
         results.extend(g.instantiate(&scan.body, &args));
         next += scan.init.len();
     }
-    let results = merge_inner_loops(g, &results, cx)?;
+    // Equal inner loops are one term now.
+    let separate: usize = group.iter().map(|(_, scan)| inner_loops(g, &scan.body.results)).sum();
+    let shared = inner_loops(g, &results) < separate;
+    let results = merge_inner_loops(g, &results, cx).or_else(|| shared.then_some(results))?;
     // The order of iterations does not matter here, since no sum is exact.
     let body = Body { params: params.into(), results: results.into() };
     let (init, captures, xs) = (init.into(), captures.into(), xs.into());
