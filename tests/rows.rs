@@ -168,6 +168,7 @@ fn ordered(x: &[f64]) -> f64 {
 }
 
 /// The greatest element behind each one.
+#[allow(clippy::needless_range_loop, reason = "the loop is the case")]
 #[differentiate]
 fn first_top(x: &[f64]) -> f64 {
     let mut total = 0.0;

@@ -1,8 +1,10 @@
 //! The items of a nest: the values that it stores or accumulates, over a graph of scalar
 //! operations. This module does not decide which terms a nest computes.
 
+use super::demand::limit_of_elements;
 use super::kernel::{Id, Kernel, Op};
 use super::plan::{Plan, domain_of};
+use super::store::Class;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Elem, Graph, Lit, Node, Put, RealTy, Term};
 use ad_ir::prim::{Cmp, Prim, Reduce};
@@ -63,8 +65,14 @@ pub(super) fn items(
     for &t in terms {
         match g.node(t) {
             Node::Prim(Prim::Sum(axes), args) => {
-                let reduced = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
+                let reduced: Vec<bool> = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
                 let mut value = kernel.element(args[0], identity, &[])?;
+                if let Some(&test) = plan.read_under.get(&t) {
+                    let kept = identity.iter().zip(&reduced).filter(|(_, reduced)| !**reduced);
+                    let kept: Vec<Id> = kept.map(|(&ix, _)| ix).collect();
+                    let (test, zero) = (kernel.element(test, &kept, &[])?, kernel.zero(value));
+                    value = kernel.choose(test, value, zero);
+                }
                 // The sum is over nearly the whole domain.
                 for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
                     if n != size {
@@ -90,7 +98,11 @@ pub(super) fn items(
                 outs.push(t);
             }
             _ => {
-                let value = kernel.definition(t, identity)?;
+                let mut value = kernel.definition(t, identity)?;
+                if let Some(&test) = plan.read_under.get(&t) {
+                    let (test, zero) = (kernel.element(test, identity, &[])?, kernel.zero(value));
+                    value = kernel.choose(test, value, zero);
+                }
                 let elsewhere = plan.readers.get(&t).is_some_and(|r| r.iter().any(|&s| s != step));
                 let kept = elsewhere || plan.results.contains(&t);
                 items.push(Item::Store { out: kept.then_some(t), value });
@@ -111,7 +123,13 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, 
     let bound: Vec<_> = vars.iter().copied().zip(identity.iter().copied()).collect();
     let mut ix: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>()?;
     ix.extend(&identity[vars.len()..]);
-    let value = kernel.element(*src, &identity, &[])?;
+    let mut value = kernel.element(*src, &identity, &[])?;
+    if kernel.plan().class(*src) == Class::Buffer
+        && let Some(test) = limit_of_elements(g, *src)
+    {
+        let (test, zero) = (kernel.element(test, &identity, &[])?, kernel.zero(value));
+        value = kernel.choose(test, value, zero);
+    }
     Ok(Item::Scatter { out, put: *put, ix, sizes: g.shape(out).to_vec(), value })
 }
 

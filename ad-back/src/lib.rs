@@ -15,6 +15,7 @@ mod check;
 mod code;
 mod compressed;
 mod cost;
+mod demand;
 mod described;
 mod documented;
 mod driver;

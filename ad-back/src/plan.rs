@@ -77,6 +77,9 @@ pub(super) struct Plan {
     pub(super) stencils: HashSet<Term>,
     /// The terms that are returned, and the initial values, next values and row values of loops.
     pub(super) results: HashSet<Term>,
+    /// Stored arrays of which only the elements are read at which a test of the index holds, with
+    /// the test: see `demand`.
+    pub(super) read_under: SortedMap<Term, Term>,
     /// Rows of loops that are read beyond the rows of iterations that run.
     pub(super) read_whole: HashSet<Term>,
 }

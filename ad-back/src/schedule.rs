@@ -12,6 +12,7 @@ mod statements;
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
+use super::demand::{read_under_tests, tests_of};
 use super::in_range::InRange;
 use super::plan::Plan;
 use super::split::is_stencil;
@@ -123,6 +124,7 @@ fn planned(
     let around = ProgramContext { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes };
     let class = classify(g, &reach, &whole, around);
     let (sets, guard) = guards(g, &reach, &roots, &loops, &scopes);
+    let read_under = read_under_tests(g, &reach, &class, (&[&roots[..], &whole].concat(), &scopes, &guard));
 
     let mut statements: Vec<ScheduledStatement> = Vec::new();
     let mut of_term: HashMap<Term, usize> = HashMap::new();
@@ -159,12 +161,13 @@ fn planned(
         // A term that only gets a name has no cost.
         let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
         let guard = if named { 0 } else { guard[t] };
-        statements.push(ScheduledStatement {
-            of: Target::Term(t),
-            reads: reads(g, &class, (&windows, &exact), t),
-            guard,
-            scope: scopes.of(t),
-        });
+        let mut read = reads(g, &class, (&windows, &exact), t);
+        for test in tests_of(g, &class, &read_under, t) {
+            for (c, _) in reads(g, &class, (&windows, &exact), test) {
+                read.entry(c).or_insert(false);
+            }
+        }
+        statements.push(ScheduledStatement { of: Target::Term(t), reads: read, guard, scope: scopes.of(t) });
     }
     for (check, terms) in checks.iter().enumerate() {
         let reads = terms.reads.iter().filter(|t| !matches!(g.node(**t), Node::Lit(_))).map(|&t| (t, false)).collect();
@@ -206,6 +209,7 @@ fn planned(
         windows,
         stencils,
         results: read.into_iter().collect(),
+        read_under,
         read_whole,
         loops,
         scopes,

@@ -221,7 +221,8 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
         };
         is.push(own);
     }
-    items.iter().all(|item| match *item {
+    items.iter().all(|item| {
+        match *item {
         // Only other items of the nest use the value.
         Item::Store { out: None, .. } => true,
         Item::Store { value, .. } => matches!(is[value as usize], KnownValue::Zero(true) | KnownValue::Bool(false)),
@@ -230,9 +231,12 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
         | Item::Block { put: Put::Add, value, .. } => matches!(is[value as usize], KnownValue::Zero(_)),
         Item::Fold { fold: Fold::All, value, .. } => is[value as usize] == KnownValue::Bool(true),
         Item::Fold { fold: Fold::Any, value, .. } => is[value as usize] == KnownValue::Bool(false),
-        Item::Fold { fold: Fold::InOrder, .. }
-        | Item::Scatter { put: Put::Set, .. }
-        | Item::Block { put: Put::Set, .. } => false,
+        // Nothing is written at an index that is the size of the array.
+        Item::Scatter { put: Put::Set, ref ix, ref sizes, .. } => ix.iter().zip(sizes).any(|(&ix, size)| {
+            matches!(is[ix as usize], KnownValue::Other(id) if matches!(k.node(id).op, Op::Scalar(t) if t == *size))
+        }),
+        Item::Fold { fold: Fold::InOrder, .. } | Item::Block { put: Put::Set, .. } => false,
+    }
     })
 }
 

@@ -43,7 +43,7 @@ const MAX_RECOMPUTED_COST: u32 = 256;
 
 /// Whether `t` compares an index along one axis with a bound. A loop over this axis ends at the
 /// bound, if it sees the comparison. So the comparison is not stored.
-fn bounds_an_index(g: &Graph, t: Term) -> bool {
+pub(super) fn bounds_an_index(g: &Graph, t: Term) -> bool {
     let is_index = |mut t: Term| {
         while let Node::Prim(Prim::Replicate(_) | Prim::Transpose(_), args) = g.node(t) {
             t = args[0];
@@ -372,6 +372,7 @@ fn visit(
     let streamed = shared.streamed
         || matches!(g.node(t), Node::Gather { src, vars, index, .. }
             if vars.is_empty() && row_of(index) && here > 0 && scopes.of(*src) == scopes.parent[here - 1]);
+    let moved = moved_elements(g, t, readers);
     let mut read = |c: Term, context: u32, force: bool| {
         let to = &mut readers[c];
         to.reused |= shared.reused || (!streamed && scopes.of(c) != here);
@@ -462,9 +463,12 @@ fn visit(
             let over = contexts.domain(g.shape(*src));
             read(*dst, context, !is_broadcast(g, *dst));
             // If elements of a loop's array are moved within it, they are all read before any is
-            // written.
-            let moved = matches!(g.node(innermost(g, *dst)), Node::Param(..)) && !is_broadcast(g, *src);
-            read(*src, over, moved && g.rank(*src) > 0 && reads_elements(g, *src, innermost(g, *dst)));
+            // written: either they are stored, or what is computed from them.
+            let fewer = moved.iter().all(|&c| g.rank(c) < g.rank(*src) && g.free(c).is_empty());
+            read(*src, over, !moved.is_empty() && !fewer);
+            for &c in moved.iter().filter(|_| fewer) {
+                read(c, contexts.domain(g.shape(c)), true);
+            }
             let through = contexts.path(over, t);
             for &c in index {
                 read(c, through, false);
@@ -489,18 +493,45 @@ fn visit(
     }
 }
 
-/// Whether the elements of `t` are computed from elements of this array. Scalars do not count,
-/// since they are computed before.
-fn reads_elements(g: &Graph, t: Term, array: Term) -> bool {
-    let mut seen = HashSet::new();
-    let mut stack = vec![t];
+/// If the term is a scatter into an array that a loop carries: the terms that read elements of this
+/// array and from which the scattered elements are computed. Scalars do not count, and neither does
+/// what is stored in any case, since these are computed before.
+fn moved_elements(g: &Graph, t: Term, readers: &TermTable<Readers>) -> Vec<Term> {
+    let Node::Scatter { dst, src, .. } = g.node(t) else { return Vec::new() };
+    let array = innermost(g, *dst);
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    if g.rank(*src) == 0 || is_broadcast(g, *src) || !matches!(g.node(array), Node::Param(..)) {
+        return found;
+    }
+    let mut stack = vec![*src];
     while let Some(t) = stack.pop() {
-        if t == array {
-            return true;
+        // An array with other size terms has the memory of its operand.
+        let renamed = matches!(g.node(t), Node::Prim(Prim::Recast | Prim::Reshape, _));
+        let before = g.free(t).is_empty() && g.rank(t) == 0 || t != *src && readers[t].forced && !renamed;
+        if is_state(g, array, t) {
+            found.push(t);
+        } else if t > array && !before && seen.insert(t) {
+            let mut reads = false;
+            g.node(t).for_each_child(|c| reads |= is_state(g, array, c));
+            if reads {
+                found.push(t);
+            } else {
+                g.node(t).for_each_child(|c| stack.push(c));
+            }
         }
-        let scalar = g.free(t).is_empty() && g.rank(t) == 0;
-        if t > array && !scalar && seen.insert(t) {
-            g.node(t).for_each_child(|c| stack.push(c));
+    }
+    found
+}
+
+/// Whether a term is a carried array or a later state of it, which has the same memory.
+fn is_state(g: &Graph, array: Term, t: Term) -> bool {
+    let (mut stack, mut seen) = (vec![t], HashSet::new());
+    while let Some(t) = stack.pop() {
+        match *g.node(t) {
+            _ if t == array => return true,
+            _ if t < array || !seen.insert(t) => {}
+            Node::Cond { then, other, .. } if g.rank(t) > 0 => stack.extend([then, other]),
+            _ => stack.extend(g.destination(t)),
         }
     }
     false

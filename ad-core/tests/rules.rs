@@ -564,9 +564,18 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.update(f.a, f.b, &[u, v], &[next, j])
             },
         ],
-        "transpose.scatter" | "pad.scatter" | "index.cleared" | "index.scatter" | "update.scatter" | "pad.pads"
-        | "add.exclusive" | "add.selects" | "update.add.masked" | "update.pad" => placed::examples(rule),
-        "compare.limit" => compared::examples(rule),
+        "transpose.scatter"
+        | "pad.scatter"
+        | "index.cleared"
+        | "index.scatter"
+        | "update.scatter"
+        | "pad.pads"
+        | "add.exclusive"
+        | "add.selects"
+        | "scatter.update.between"
+        | "update.add.masked"
+        | "update.pad" => placed::examples(rule),
+        "compare.limit" | "compare.iota" => compared::examples(rule),
         "gather.flat" | "scatter.flat" => flat::examples(rule),
         "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" | "scatter.parts" => {
             scattered::examples(rule)

@@ -11,6 +11,8 @@ mod rows;
 mod steps;
 #[path = "speed/styles.rs"]
 mod styles;
+#[path = "speed/triangles.rs"]
+mod triangles;
 
 use ad_core::descriptor::{Descriptor, GRAD, HESSIAN, JACOBIAN, VJP};
 use ad_core::pipeline;

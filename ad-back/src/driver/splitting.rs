@@ -7,6 +7,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use super::super::code::Code;
+use super::super::demand::ends_at;
 use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Nest, NestRange};
@@ -133,7 +134,8 @@ impl Driver<'_> {
         prefix(kernel, items, true).filter(|_| choose(Kind::LoopBounds, (about, 3 + kernel.nodes.len()), true, why))
     }
 
-    /// The number of elements of the prefix. The elements after it are filled with zeros.
+    /// The number of elements of the prefix. The elements after it are filled with zeros, if they
+    /// are read.
     pub(super) fn prefix_length(
         &mut self,
         prefix: &Prefix<'_>,
@@ -142,8 +144,8 @@ impl Driver<'_> {
     ) -> Result<TokenStream, String> {
         let (size, named) = self.scalar_expr(*prefix.kernel.loops.last().ok_or("a nest without loops")?);
         names.extend(named);
-        let end = prefix.end().ok_or("a bound that is not a scalar")?;
-        let (end, named) = self.scalar_expr(end);
+        let bound = prefix.end().ok_or("a bound that is not a scalar")?;
+        let (end, named) = self.scalar_expr(bound);
         names.extend(named);
         let (size, end) = (size.receiver(), end.tokens);
         let inside = self.taken.fresh("inside");
@@ -151,6 +153,7 @@ impl Driver<'_> {
         for item in &prefix.items {
             if let Item::Store { out: Some(t), .. } = *item
                 && !self.memory.fresh.contains(&t)
+                && !self.plan.read_under.get(&t).is_some_and(|&test| ends_at(self.g, test, bound))
             {
                 let all = self.slice_mut(t, &self.names[&t]);
                 let zero = self.style.zero(self.g.elem(t));

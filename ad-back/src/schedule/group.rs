@@ -118,13 +118,13 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
             Work::Nest { items, .. } => items.iter().any(|&u| only_checked(u)),
             _ => false,
         };
-        // In a loop over rows a nest ends where all that it computes is zero. So a term that ends
-        // early stays apart from terms that do not, unless these are computed from it.
-        let end = zero_from(g, t);
-        let ends_alike = |items: &[Term]| match end {
+        // In a loop over rows a nest ends where all that it computes is zero or not read. So a term
+        // that ends early stays apart from terms that do not, unless these are computed from it.
+        let end = |t: Term| plan.read_under.get(&t).copied().or_else(|| zero_from(g, t));
+        let ends_alike = |items: &[Term]| match end(t) {
             _ if scope == 0 => true,
-            Some(_) => items.iter().any(|&u| zero_from(g, u).is_some()),
-            None => items.iter().any(|&u| zero_from(g, u).is_none() || statement.reads.contains_key(&u)),
+            Some(_) => items.iter().any(|&u| end(u).is_some()),
+            None => items.iter().any(|&u| end(u).is_none() || statement.reads.contains_key(&u)),
         };
         let can_share = |nest: usize| match &steps[nest].work {
             Work::Nest { items, .. } if !ends_alike(items) => false,

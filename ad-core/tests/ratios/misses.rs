@@ -5,6 +5,7 @@
 /// A part of the text of a program, and the reason why its gradient costs more than the law allows.
 type Miss = (&'static str, &'static str);
 
+const QUOTIENT: &str = "a quotient is computed again for the derivative of its divisor";
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
 
 /// Programs of these tests.
@@ -31,6 +32,8 @@ const COLLECTED: &[Miss] = &[
         "tree (x , w , at * x [k] , k)",
         "a call of a function that calls itself has a record, and the vectors of records grow by copying",
     ),
+    ("p [i] = ((x - xs [i + k]) * p [i]", QUOTIENT),
+    ("c [i] = (c [i] - c [i - 1]) / (xs [i] - xs [i - k])", QUOTIENT),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
 ];
 

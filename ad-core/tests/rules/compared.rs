@@ -19,6 +19,19 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.compare(Cmp::Le, f.ids, none)
             },
         ],
+        "compare.iota" => vec![
+            |f| {
+                let (indices, sizes) = (f.g.iota(f.n), f.g.replicate(f.n, f.n));
+                f.g.compare(Cmp::Lt, indices, sizes)
+            },
+            |f| {
+                // The axis is shorter by one.
+                let one = f.g.lit_usize(1);
+                let fewer = f.g.int(IntOp::Sub, f.n, one);
+                let (indices, sizes) = (f.g.iota(fewer), f.g.replicate(fewer, f.n));
+                f.g.compare(Cmp::Lt, indices, sizes)
+            },
+        ],
         _ => Vec::new(),
     }
 }

@@ -113,23 +113,67 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 let (x, y) = (f.g.select(mask, zeros, f.x), f.g.select(mask, f.x, zeros));
                 f.g.add(x, y)
             },
+            |f| {
+                // Both are zero where the condition is false.
+                let zeros = f.g.zeros_like(f.x);
+                let mask = f.g.compare(Cmp::Gt, f.x, f.y);
+                let (x, y) = (f.g.select(mask, f.x, zeros), f.g.select(mask, f.y, zeros));
+                f.g.add(x, y)
+            },
+            |f| {
+                // A condition and its negation, under another condition.
+                let zeros = f.g.zeros_like(f.x);
+                let [m, n] = [(f.x, f.y), (f.x, zeros)].map(|(a, b)| f.g.compare(Cmp::Gt, a, b));
+                let other = f.g.not(n);
+                let [both, only] = [n, other].map(|n| f.g.and(m, n));
+                let (x, y) = (f.g.select(both, f.y, zeros), f.g.select(only, f.y, zeros));
+                f.g.add(x, y)
+            },
+            |f| {
+                // One condition implies the other one.
+                let zeros = f.g.zeros_like(f.x);
+                let [m, n] = [(f.x, f.y), (f.x, zeros)].map(|(a, b)| f.g.compare(Cmp::Gt, a, b));
+                let both = f.g.and(m, n);
+                let (x, y) = (f.g.select(m, zeros, f.y), f.g.select(both, f.x, zeros));
+                f.g.add(x, y)
+            },
         ],
-        "update.add.masked" => vec![|f| {
-            let (v, part) = part_of_x(f);
-            let (one, i) = (f.g.lit_usize(1), f.g.mk(Node::Var(v)));
-            let next = f.g.int(IntOp::Add, i, one);
-            let (sum, zeros) = (f.g.add(part, part), f.g.zeros_like(part));
-            let mask = f.g.compare(Cmp::Gt, part, zeros);
-            let new = f.g.select(mask, sum, part);
-            f.g.update(f.x, new, &[v], &[next])
+        "scatter.update.between" => vec![|f| {
+            let (zero, two) = (f.g.lit_usize(0), f.g.lit_usize(2));
+            let new = f.g.update(f.x, f.s, &[], &[zero]);
+            let more = f.g.scatter(new, f.s, &[], &[two]);
+            f.g.scatter(more, f.s, &[], &[zero])
         }],
+        "update.add.masked" => vec![
+            |f| {
+                let (v, part) = part_of_x(f);
+                let (one, i) = (f.g.lit_usize(1), f.g.mk(Node::Var(v)));
+                let next = f.g.int(IntOp::Add, i, one);
+                let (sum, zeros) = (f.g.add(part, part), f.g.zeros_like(part));
+                let mask = f.g.compare(Cmp::Gt, part, zeros);
+                let new = f.g.select(mask, sum, part);
+                f.g.update(f.x, new, &[v], &[next])
+            },
+            |f| {
+                // Under two conditions.
+                let (v, part) = part_of_x(f);
+                let (one, i) = (f.g.lit_usize(1), f.g.mk(Node::Var(v)));
+                let next = f.g.int(IntOp::Add, i, one);
+                let (sum, zeros, ones) = (f.g.add(part, part), f.g.zeros_like(part), f.g.lit_like(part, 1.0));
+                let [m, n] = [(part, zeros), (ones, part)].map(|(a, b)| f.g.compare(Cmp::Gt, a, b));
+                let inner = f.g.select(n, part, sum);
+                let new = f.g.select(m, inner, part);
+                f.g.update(f.x, new, &[v], &[next])
+            },
+        ],
         "update.pad" => vec![|f| {
             let (v, part) = part_of_x(f);
             let (one, i) = (f.g.lit_usize(1), f.g.mk(Node::Var(v)));
             let next = f.g.int(IntOp::Add, i, one);
             let size = f.g.shape(f.x)[0];
             let (before, pad) = (f.g.update(f.x, part, &[v], &[next]), f.g.pad(part, &[one], &[1], &[size]));
-            f.g.add(before, pad)
+            let sum = f.g.add(before, f.y);
+            f.g.add(sum, pad)
         }],
         "add.exclusive" => vec![
             |f| {

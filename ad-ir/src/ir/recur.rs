@@ -313,7 +313,9 @@ impl Closing<'_> {
     /// The term in the body that stands for an outer term: a placeholder if the outer term has
     /// data. For a tuple it is a tuple of such terms for its parts.
     fn captured(&mut self, t: Term) -> Term {
-        if !self.has_data(t) {
+        // Numbers in sequence are no data, and an inner loop over them counts its steps.
+        let counts = matches!(self.g.node(t), Node::Prim(Prim::Iota, _));
+        if counts || !self.has_data(t) {
             return t;
         }
         let ty = self.g.ty(t).clone();

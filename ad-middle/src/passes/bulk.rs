@@ -19,6 +19,7 @@ use std::rc::Rc;
 
 use super::lift::Lift;
 use super::loops;
+use super::loops::origins::Enclosing;
 use super::{Context, Pass, trace, unroll};
 use ad_ir::analysis::decisions::{Decisions, decisions_and};
 use ad_ir::analysis::sizes::Sizes;
@@ -32,9 +33,9 @@ pub const PASS: Pass =
 
 /// A build in bulk, or as a loop; a conditional with its arms over the indices that take them; an
 /// index function whose arrays are tabulated; a sum whose order no decision reads; a loop that runs
-/// from its end.
+/// from its end; a loop or a build over a list of literals.
 fn rules() -> Vec<&'static str> {
-    vec!["bulk.build", "bulk.loop", "bulk.index_set", "bulk.index", "bulk.relaxed", "bulk.from_the_end"]
+    vec!["bulk.build", "bulk.loop", "bulk.index_set", "bulk.index", "bulk.relaxed", "bulk.from_the_end", "bulk.table"]
 }
 
 /// Tabulates a scalar: the array of its values for all values of its free variables, which range
@@ -110,8 +111,8 @@ struct BuildElimination<'g> {
     done: Rewritten,
     /// The roots of the innermost scope.
     roots: Rc<[Term]>,
-    /// The number of carried values of each loop around.
-    around: Vec<usize>,
+    /// The loops around, the outermost first.
+    around: Vec<Enclosing>,
 }
 
 /// Rewritten terms, one map for each scope. A lookup also searches the enclosing scopes, up to the
@@ -216,6 +217,11 @@ impl Rewrite for BuildElimination<'_> {
                 let size = self.done.of(*size);
                 let (vars, scoped) = self.g.open_binder(&node);
                 self.opened(&scoped, self.exact.contains(&t));
+                if let Some(elements) = loops::unrolled::elements_over_table(self.g, size, (vars[0], scoped[0])) {
+                    let new = self.eliminate_all(&[elements])[0];
+                    trace::fired("bulk.table", t, &[new]);
+                    return new;
+                }
                 let body = self.eliminate_all(&scoped)[0];
                 let decides = self.exact.contains(&t);
                 let exact = |g: &Graph| exact_in(g, &[body], decides);
@@ -250,11 +256,16 @@ impl Rewrite for BuildElimination<'_> {
                 rule = (*self.g.node(new) != node.map_children(|c| done.of(c))).then_some("bulk.index");
                 new
             }
-            Node::Scan(scan) => {
-                self.around.push(scan.init.len());
+            Node::Scan(scan) if let Some(steps) = loops::unrolled::over_table(self.g, scan) => {
+                rule = Some("bulk.table");
+                let results = self.eliminate_all(&steps);
+                self.g.tuple(&results)
+            }
+            Node::Scan(_) => {
+                let Node::Scan(mut scan) = node.map_children(|c| self.done.of(c)) else { return t };
+                self.around.push(Enclosing::new(&scan));
                 let results = self.eliminate_body(&scan.body.results);
                 self.around.pop();
-                let Node::Scan(mut scan) = node.map_children(|c| self.done.of(c)) else { return t };
                 scan.body.results = results.into();
                 scan.body.params = scan.body.params.iter().map(|ty| self.resized(ty)).collect();
                 let wanted = loops::wanted(self.g, &self.roots, t);
@@ -263,7 +274,9 @@ impl Rewrite for BuildElimination<'_> {
                 let in_body = |g: &Graph| exact_in(g, &scan.body.results, decides);
                 scan.body.results = unroll::in_loop(self.g, &scan, Some(&in_body)).into();
                 let turned = match self.around.last() {
-                    Some(&around) if !decides => loops::from_the_end::distributed(self.g, &scan, around, &wanted),
+                    Some(around) if !decides => {
+                        loops::from_the_end::distributed(self.g, &scan, around.carries(), &wanted)
+                    }
                     _ => None,
                 };
                 match turned {
@@ -271,7 +284,7 @@ impl Rewrite for BuildElimination<'_> {
                         rule = Some("bulk.from_the_end");
                         made
                     }
-                    None => loops::bulk(self.g, *scan, &exact, &wanted),
+                    None => loops::bulk(self.g, *scan, &exact, &wanted, &self.around),
                 }
             }
             Node::Proj(tuple, k) => self.g.proj(self.done.of(*tuple), *k as usize),

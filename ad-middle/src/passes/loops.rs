@@ -16,7 +16,7 @@
 //! | followers | `if e < acc { p } else { other }` where `acc` is a winner | p at the argmin, if e there is less than the initial value of `acc` |
 //! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(initial value, maximum of a build)` |
 //! | writes | `acc[f] = e`, at a different index in each iteration | one update over all iterations |
-//! | fission | arrays that each iteration writes at an index of its own only, and reads there or where later ones write | reads of the initial value; each write one update over all iterations |
+//! | fission | arrays that each iteration writes at an index of its own only, and reads there, where later ones write, or where none writes; in loops over triangles also under the loop's condition | reads of the initial value; each write one update over all iterations |
 //! | masks | `if c { one of these } else { acc }` | the same, masked |
 //! | products | a contraction with a loop-invariant operand | rows of one contraction before the loop |
 //!
@@ -51,15 +51,18 @@ pub(crate) mod inner;
 mod legality;
 mod nested_sums;
 mod onto_part;
+pub(crate) mod origins;
 pub(crate) mod rematerialise;
 pub(crate) mod ring_buffers;
 pub(crate) mod strip_mine;
+mod triangular;
 pub(crate) mod unrolled;
 mod updates;
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
+use self::origins::{Enclosing, Origins};
 use self::updates::Update;
 use super::lift::Lift;
 use super::rewrite::{Rewriter, with_rewritten_children};
@@ -73,8 +76,12 @@ use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Prim, Reduce};
 
 /// The pass.
-pub(crate) const PASS: Pass =
-    Pass { name: "loops", rules, run: |g, roots, cx| roots.map(|all| pass(g, all, all, cx)), simplified: true };
+pub(crate) const PASS: Pass = Pass {
+    name: "loops",
+    rules,
+    run: |g, roots, cx| roots.map(|all| pass(g, all, (all, &mut Vec::new()), cx)),
+    simplified: true,
+};
 
 /// The rules of the table above, as `AD_TRACE` names them.
 fn rules() -> Vec<&'static str> {
@@ -101,15 +108,20 @@ fn rules() -> Vec<&'static str> {
 const MAX_OPERATIONS: usize = 64;
 
 /// The roots, with the rules applied to all loops: the pass after differentiation. Afterwards,
-/// results that the roots `read` do not need are unspecified.
-fn pass(g: &mut Graph, roots: &[Term], read: &[Term], cx: &mut Context) -> Vec<Term> {
+/// results that the roots `read` do not need are unspecified. `around` are the loops around.
+fn pass(g: &mut Graph, roots: &[Term], (read, around): (&[Term], &mut Vec<Enclosing>), cx: &mut Context) -> Vec<Term> {
     let exact = cx.exact(g);
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run_named(g, roots, |g, t, done| {
         let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
         let (exact, wanted) = (exact_parts(g, &exact, t), wanted(g, read, t));
         let needed = needed(g, &scan, &wanted);
-        scan.body.results = pass(g, &scan.body.results, &needed, cx).into();
-        Some((None, bulk(g, *scan, &exact, &wanted)))
+        around.push(Enclosing::new(&scan));
+        let results = pass(g, &scan.body.results, (&needed, around), cx);
+        around.pop();
+        // What an inner loop has become may read what the step has written before it.
+        let changed = *results != *scan.body.results;
+        scan.body.results = if changed { simplify_exactly(g, &results) } else { results }.into();
+        Some((None, bulk(g, *scan, &exact, &wanted, around)))
     })
 }
 
@@ -164,8 +176,9 @@ pub(super) fn wanted(g: &Graph, roots: &[Term], t: Term) -> Vec<bool> {
     found
 }
 
-/// Applies the rules to the loop; returns the tuple of its results.
-pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -> Term {
+/// Applies the rules to the loop; returns the tuple of its results. `around` are the enclosing
+/// loops, the outermost first; without them, no loop is known to be over a triangle.
+pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool], around: &[Enclosing]) -> Term {
     flatten::scan(g, scan, &mut |g, scan, of| {
         // A loop that may stop early is left alone: bulk operations would include iterations that
         // did not run.
@@ -174,7 +187,7 @@ pub(super) fn bulk(g: &mut Graph, scan: Scan, exact: &[bool], wanted: &[bool]) -
         }
         let flags = |all: &[bool]| of.iter().map(|&k| all[k]).collect::<Vec<bool>>();
         let checkpoints = g.has_checkpoints(&scan);
-        let parts = Distribution::new(g, scan, flags(exact), flags(wanted));
+        let parts = Distribution::new(g, scan, (flags(exact), flags(wanted)), around);
         if checkpoints { parts.without_unused() } else { parts.run() }
     })
 }
@@ -242,15 +255,18 @@ struct Distribution<'g> {
     saved: Vec<Term>,
     /// Carried arrays with iteration-private updates: an iteration reads initial elements only.
     private: SortedSet<usize>,
+    /// Where the integers of the body come from.
+    origins: Origins<'g>,
     /// Maps a masked term to the term that it masks, for the log.
     masks: HashMap<Term, Term>,
 }
 
 impl<'g> Distribution<'g> {
-    fn new(g: &'g mut Graph, scan: Scan, exact: Vec<bool>, wanted: Vec<bool>) -> Self {
+    fn new(g: &'g mut Graph, scan: Scan, (exact, wanted): (Vec<bool>, Vec<bool>), around: &'g [Enclosing]) -> Self {
         let placement = scan.body.results.iter().map(|_| Placement::Keep).collect();
         let (saved, private, masks) = (Vec::new(), SortedSet::new(), HashMap::new());
-        Distribution { g, scan, exact, wanted, placement, saved, private, masks }
+        let origins = Origins::new(around, &scan);
+        Distribution { g, scan, exact, wanted, placement, saved, private, origins, masks }
     }
 
     fn carries(&self) -> usize {

@@ -319,10 +319,12 @@ impl Lowering<'_> {
                 let kept = matches!(g.node(made), Node::Prim(Prim::Contract(_), _));
                 return Ok(((!kept).then_some("lowering.sum_of_products"), made));
             }
-            Node::Prim(Prim::Select, args) if !exact => match extents::of_result(g, t, args) {
-                Some(made) => ("lowering.extents", made),
-                None => return Ok((None, g.mk(mapped))),
-            },
+            Node::Prim(Prim::Select, _) | Node::Scatter { put: Put::Set, .. } => {
+                match extents::ended(g, (t, exact), &mapped) {
+                    Some(made) => ("lowering.extents", made),
+                    None => return Ok((None, g.mk(mapped))),
+                }
+            }
             Node::Scatter { put: Put::Add, src, .. } if sums_rows(g, *src) => match with_tables(g, t, &mapped) {
                 Some(made) => ("lowering.index_table", made),
                 None => return Ok((None, g.mk(mapped))),

@@ -34,7 +34,7 @@ pub(crate) fn distributed(g: &mut Graph, scan: &Scan, around: usize, wanted: &[b
     let before: Vec<Term> = scan.init.iter().chain(&scan.captures).copied().collect();
     let before: HashSet<Term> = g.reachable(&before).into_iter().collect();
     let free = vec![false; scan.body.results.len()];
-    let made = bulk(g, turned, &free, wanted);
+    let made = bulk(g, turned, &free, wanted, &[]);
     let remains = |t: &Term| matches!(g.node(*t), Node::Scan(_)) && !before.contains(t);
     (!g.reachable(&[made]).iter().any(remains)).then_some(made)
 }

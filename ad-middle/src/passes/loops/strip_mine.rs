@@ -56,7 +56,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
         let Node::Scan(scan) = with_rewritten_children(g, t, done) else { return None };
         let (exact, wanted) = (super::exact_parts(g, &exact, t), super::wanted(g, roots, t));
         let flat = !g.has_checkpoints(&scan) && !scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
-        let parts = (flat && !exact.is_empty()).then(|| Distribution::new(g, *scan, exact, wanted));
+        let parts = (flat && !exact.is_empty()).then(|| Distribution::new(g, *scan, (exact, wanted), &[]));
         parts.and_then(|parts| parts.strip_mined(cx.analyses()))
     })
 }

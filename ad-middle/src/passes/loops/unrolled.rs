@@ -10,6 +10,10 @@
 //! | no step | a loop that has stopped before its first step | the initial values |
 //! | one step | a loop that always stops after its first step | the step |
 //! | full unrolling | a loop of a literal number of steps | its steps, one after the other |
+//! | table | a loop or a build over a list of integer literals, such as the distances of neighbours | its steps, one after the other |
+//!
+//! The rule *table* is applied where builds are eliminated: `i + 1` is a slice, and `i + table[k]`
+//! is not.
 //!
 //! The steps are unrolled on trial and simplified, with exact rules only. The operations that are
 //! left are compared with those of the loop, which are those of its body times the number of steps.
@@ -24,7 +28,7 @@ use crate::passes::unroll::{in_steps, small_sizes};
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
-use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type, Var};
 use ad_ir::prim::Prim;
 
 /// The maximum number of steps of a loop that is unrolled.
@@ -130,6 +134,62 @@ fn unrolled(g: &mut Graph, t: Term, scan: &Scan, cx: &mut Context) -> Option<Vec
         .then(|| g.instantiate(&Body { params: params.into(), results: results.into() }, &given))
 }
 
+/// The maximum number of steps of a loop over a table of literals, and of operations in all steps.
+const MAX_ROWS: usize = 8;
+const MAX_TABLE_OPERATIONS: usize = 512;
+
+/// The results of a loop over a list of integer literals, by its steps one after the other.
+pub(crate) fn over_table(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
+    let count = few_rows(g, scan.count, &scan.body.results)?;
+    let has_tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
+    if scan.stop.is_some() || has_tuples || !scan.xs.iter().any(|&x| is_table(g, x)) {
+        return None;
+    }
+    let given: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
+    let params: Vec<Type> = given.iter().map(|&t| g.ty(t).clone()).collect();
+    let own: Vec<Term> = params.iter().enumerate().map(|(k, ty)| g.param(k, ty.clone())).collect();
+    let steps = steps(g, scan, count, &own);
+    let results = simplify_exactly(g, &steps);
+    Some(g.instantiate(&Body { params: params.into(), results: results.into() }, &given))
+}
+
+/// The elements of a build whose body reads a list of integer literals at its index.
+pub(crate) fn elements_over_table(g: &mut Graph, size: Term, (var, body): (Var, Term)) -> Option<Term> {
+    let count = few_rows(g, size, &[body])?;
+    let reads = |t: &Term| match g.node(*t) {
+        Node::Gather { src, vars, index, .. } => {
+            let own = matches!(&**index, &[ix] if matches!(*g.node(ix), Node::Var(v) if v == var));
+            vars.is_empty() && own && is_table(g, *src)
+        }
+        _ => false,
+    };
+    if !g.reachable(&[body]).iter().any(reads) {
+        return None;
+    }
+    let rows: Vec<Term> = (0..count)
+        .map(|k| {
+            let k = g.lit_usize(k);
+            let row = g.subst_vars(body, &[(var, k)]);
+            simplify_exactly(g, &[row])[0]
+        })
+        .collect();
+    Some(g.stack(&rows))
+}
+
+/// The number of rows, if they are few, and few operations compute all of them.
+fn few_rows(g: &Graph, count: Term, results: &[Term]) -> Option<usize> {
+    let count = usize::try_from(g.int_value(count)?).ok().filter(|n| (1..=MAX_ROWS).contains(n))?;
+    (count.saturating_mul(work(g, results, 1)) <= MAX_TABLE_OPERATIONS).then_some(count)
+}
+
+/// Whether an array is a list of integer literals.
+fn is_table(g: &Graph, t: Term) -> bool {
+    match g.node(t) {
+        Node::Prim(Prim::Stack, rows) => rows.iter().all(|&row| g.int_value(row).is_some()),
+        _ => false,
+    }
+}
+
 /// The results after all steps, in terms of the initial values, the captures and the arrays.
 fn steps(g: &mut Graph, scan: &Scan, count: usize, own: &[Term]) -> Vec<Term> {
     let carries = scan.init.len();
@@ -140,7 +200,12 @@ fn steps(g: &mut Graph, scan: &Scan, count: usize, own: &[Term]) -> Vec<Term> {
         let step = g.lit_usize(if scan.reverse { count - 1 - k } else { k });
         let mut args: Vec<Term> = carried.iter().chain(captures).copied().collect();
         for (&x, &own) in scan.xs.iter().zip(arrays) {
-            args.push(if matches!(g.node(x), Node::Prim(Prim::Iota, _)) { step } else { g.index(own, &[step]) });
+            let row = match g.node(x) {
+                Node::Prim(Prim::Iota, _) => step,
+                Node::Prim(Prim::Stack, rows) if is_table(g, x) => rows[if scan.reverse { count - 1 - k } else { k }],
+                _ => g.index(own, &[step]),
+            };
+            args.push(row);
         }
         let results = g.instantiate(&scan.body, &args);
         carried = results[..carries].to_vec();

@@ -55,6 +55,20 @@ impl Update {
     }
 }
 
+/// If one of two arms is the other one with something added: the other arm, what is added, and
+/// whether the first arm adds it.
+fn added_in_an_arm(g: &mut Graph, then: Term, other: Term) -> Option<(Term, Term, bool)> {
+    [(then, other, true), (other, then, false)].into_iter().find_map(|(arm, chain, value)| {
+        let Node::Prim(Prim::Binary(f @ (Binary::Add | Binary::Sub)), args) = g.node(arm).clone() else { return None };
+        match f {
+            Binary::Sub if args[0] == chain => Some((chain, g.neg(args[1]), value)),
+            Binary::Add if args[0] == chain => Some((chain, args[1], value)),
+            Binary::Add if args[1] == chain => Some((chain, args[0], value)),
+            _ => None,
+        }
+    })
+}
+
 impl Distribution<'_> {
     /// The updates by which the carried value k becomes `next`, if one rule applies. They do not
     /// read the carried value.
@@ -110,16 +124,7 @@ impl Distribution<'_> {
                     let src = match (put, mask) {
                         (Put::Add, _) => self.masked(mask, src),
                         (Put::Set, None) => src,
-                        (Put::Set, Some(mask)) => {
-                            // Each element is written at most once; an element that is not written
-                            // keeps its initial value.
-                            let sizes: Box<[Term]> = self.g.shape(src)[..vars.len()].into();
-                            let begin = self.beginning(k);
-                            let old = self.g.gather(begin, sizes, &vars, &index);
-                            let masked = self.g.cond(mask, src, old);
-                            self.masks.insert(masked, src);
-                            masked
-                        }
+                        (Put::Set, Some(mask)) => self.kept_unless(mask, k, src, (&vars, &index)),
                     };
                     found.push(Update::Scatter { put, src, vars, index });
                     stack.push((dst, mask));
@@ -140,6 +145,20 @@ impl Distribution<'_> {
                     }
                     if !free(self, &[cond]) {
                         return None;
+                    }
+                    // What one arm adds to the other one is added under a condition. Otherwise each
+                    // of several conditions in a row would double the terms.
+                    if let Some((chain, e, value)) = added_in_an_arm(self.g, then, other)
+                        && free(self, &[e])
+                    {
+                        let c = if value { cond } else { self.g.not(cond) };
+                        let both = match mask {
+                            Some(mask) => self.g.and(mask, c),
+                            None => c,
+                        };
+                        self.summands(e, Some(both), &mut found);
+                        stack.push((chain, mask));
+                        continue;
                     }
                     for (arm, value) in [(then, true), (other, false)] {
                         let c = if value { cond } else { self.g.not(cond) };
@@ -251,6 +270,17 @@ impl Distribution<'_> {
         let zero = self.g.zeros_like(e);
         let masked = self.g.cond(mask, e, zero);
         self.masks.insert(masked, e);
+        masked
+    }
+
+    /// What is written under a condition to the carried array k at these indices. Each element is
+    /// written at most once; an element that is not written keeps its initial value.
+    pub(super) fn kept_unless(&mut self, mask: Term, k: usize, src: Term, (vars, index): (&[Var], &[Term])) -> Term {
+        let sizes: Box<[Term]> = self.g.shape(src)[..vars.len()].into();
+        let begin = self.beginning(k);
+        let old = self.g.gather(begin, sizes, vars, index);
+        let masked = self.g.cond(mask, src, old);
+        self.masks.insert(masked, src);
         masked
     }
 

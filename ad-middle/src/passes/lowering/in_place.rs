@@ -6,6 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::exclusive::split_by_arm;
+use super::extents::{chosen, limited};
 use super::opened::{Loops, chain_of_updates};
 use super::{LoweredGraph, Lowering};
 use crate::passes::rewrite::Rewriter;
@@ -168,8 +169,9 @@ impl<'a> Chain<'a> {
 
 impl Chain<'_> {
     /// A term as a chain of updates. It may be a scatter into a chain, a conditional between
-    /// chains (one of which may be a new array), or a sum of one chain and sparse summands
-    /// ([`is_sparse`]), which become additions in the chain.
+    /// chains (one of which may be a new array), a choice that keeps all but the first elements of
+    /// a chain, or a sum of one chain and sparse summands ([`is_sparse`]), which become additions
+    /// in the chain.
     fn chained(&mut self, next: Term, deep: usize) -> Option<Term> {
         let (mut t, mut outer) = (next, Vec::new());
         while let (true, Some(dst)) = (t != self.now, self.g.destination(t)) {
@@ -193,6 +195,11 @@ impl Chain<'_> {
                 }
             },
             Node::Prim(Prim::Binary(Binary::Add), _) => self.sum_as_chain(&[t])?,
+            Node::Prim(Prim::Select, ref args) => {
+                let [condition, new, kept] = [args[0], args[1], args[2]];
+                let onto = self.chained(kept, deep - 1)?;
+                chosen(self.g, condition, new, onto)?
+            }
             _ => return None,
         };
         Some(self.updated(t, onto, outer))
@@ -422,13 +429,19 @@ fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
         }
         Node::Cond { then, other, .. } => is_sparse(g, *then, deep - 1) && is_sparse(g, *other, deep - 1),
         // A block that covers nearly the whole array is better added elementwise, fused with other
-        // summands: see `split`.
+        // summands: see `split`. If the block ends early, the loop that adds it ends there.
         Node::Prim(Prim::Pad(steps), args) => {
             let few = |(&len, &size): (&Term, &Term)| len == size || differs_by_small_constant(g, len, size);
-            steps.iter().all(|&s| s > 0) && !g.shape(args[0]).iter().zip(g.shape(t)).all(few)
+            steps.iter().all(|&s| s > 0)
+                && (!g.shape(args[0]).iter().zip(g.shape(t)).all(few) || ends_early(g, args[0]))
         }
-        _ => false,
+        _ => ends_early(g, t),
     }
+}
+
+/// Whether an array is zero behind a limit.
+fn ends_early(g: &Graph, t: Term) -> bool {
+    limited(g, t).is_some_and(|(ends, _)| ends.iter().any(Option::is_some))
 }
 
 /// `acc + t` for a sparse `t`: see [`is_sparse`].
@@ -460,6 +473,11 @@ fn add(g: &mut Graph, acc: Term, t: Term) -> Term {
                 index.push(g.int(IntOp::Add, args[1 + k], offset));
             }
             g.scatter(acc, args[0], &vars, &index)
+        }
+        _ if ends_early(g, t) => {
+            let vars: Vec<Var> = (0..g.rank(t)).map(|_| g.fresh()).collect();
+            let index: Vec<Term> = vars.iter().map(|&var| g.mk(Node::Var(var))).collect();
+            g.scatter(acc, t, &vars, &index)
         }
         _ => g.add(acc, t),
     }

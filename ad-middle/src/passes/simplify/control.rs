@@ -1,5 +1,6 @@
 //! Rules for conditionals, elementwise selections and truth values.
 
+use super::part::differs_by_small_constant;
 use super::{Rule, rule};
 use ad_ir::analysis::guards::{Guard, decided};
 use ad_ir::analysis::zeros::is_zero;
@@ -34,7 +35,12 @@ pub(super) const RULES: &[Rule] = &[
         Loose,
         add_exclusive
     ),
-    rule!("add.selects", "select(m, a, 0) + select(m, 0, b) = select(m, a, b), or a if b is a", Loose, add_selects),
+    rule!(
+        "add.selects",
+        "select(m, a, 0) + select(m, 0, b) = select(m, a, b), or a if b is a; select(m, a, 0) + select(m, b, 0) = select(m, a + b, 0); select(m && n, a, 0) + select(m && !n, a, 0) = select(m, a, 0); select(m, a, b) + select(m && n, c, 0) = select(m, a + select(n, c, 0), b)",
+        Loose,
+        add_selects
+    ),
     rule!("select.known", "select(true.., a, b) = a; select(false.., a, b) = b", Exact, select_known),
     rule!(
         "select.one",
@@ -60,6 +66,12 @@ pub(super) const RULES: &[Rule] = &[
         "x <= MAX = MIN <= x = true; MAX < x = x < MIN = false; MAX <= x = (x == MAX); x <= MIN = (x == MIN), for integers",
         Exact,
         compare_limit
+    ),
+    rule!(
+        "compare.iota",
+        "iota n < replicate n m = true.., if m is n or n is m minus a small number",
+        Exact,
+        compare_iota
     ),
     rule!("select.lazy", "select(replicate c, a, b) = cond(c, a, b)", Exact, select_lazy),
 ];
@@ -256,15 +268,80 @@ fn cond_elements(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 fn add_selects(g: &mut Graph, t: Term) -> Option<Term> {
-    let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(t) else { return None };
-    let ((m, a, b), (n, c, d)) = (select(g, args[0])?, select(g, args[1])?);
-    let (then, other) = match () {
-        () if m != n => return None,
-        () if is_zero(g, b) && is_zero(g, c) => (a, d),
-        () if is_zero(g, a) && is_zero(g, d) => (c, b),
-        () => return None,
+    let Node::Prim(Prim::Binary(Binary::Add), args) = g.node(t).clone() else { return None };
+    let (x, y) = (args[0], args[1]);
+    if let Some(sum) = sum_of_selects(g, x, y) {
+        return Some(sum);
+    }
+    let Node::Prim(Prim::Binary(Binary::Add), inner) = g.node(x).clone() else { return None };
+    [(inner[0], inner[1]), (inner[1], inner[0])].into_iter().find_map(|(one, rest)| {
+        let sum = sum_of_selects(g, one, y)?;
+        Some(g.add(rest, sum))
+    })
+}
+
+fn sum_of_selects(g: &mut Graph, x: Term, y: Term) -> Option<Term> {
+    let ((m, a, b), (n, c, d)) = (select(g, x)?, select(g, y)?);
+    let zero = [a, b, c, d].map(|t| is_zero(g, t));
+    if m != n {
+        if a == c
+            && zero[1]
+            && zero[3]
+            && let Some(whole) = either_way(g, m, n)
+        {
+            return Some(g.select(whole, a, b));
+        }
+        // Where the whole condition does not hold, only the other operand is left.
+        let (rest, whole, (x, zeros), (then, other)) = match (zero[3], zero[1]) {
+            (true, _) if let Some(rest) = within(g, n, m) => (rest, m, (c, d), (a, b)),
+            (_, true) if let Some(rest) = within(g, m, n) => (rest, n, (a, b), (c, d)),
+            _ => return None,
+        };
+        let x = g.select(rest, x, zeros);
+        let then = if is_zero(g, then) { x } else { g.add(then, x) };
+        let then = add_selects(g, then).unwrap_or(then);
+        return Some(if then == other { then } else { g.select(whole, then, other) });
+    }
+    let (then, other) = match zero {
+        [_, true, true, _] => (a, d),
+        [true, _, _, true] => (c, b),
+        [_, true, _, true] => (g.add(a, c), b),
+        [true, _, true, _] => (a, g.add(b, d)),
+        _ => return None,
     };
     Some(if then == other { then } else { g.select(m, then, other) })
+}
+
+/// The rest of `m && rest`.
+fn within(g: &Graph, both: Term, m: Term) -> Option<Term> {
+    let Node::Prim(Prim::And, args) = g.node(both) else { return None };
+    match (args[0] == m, args[1] == m) {
+        (true, _) => Some(args[1]),
+        (_, true) => Some(args[0]),
+        _ => None,
+    }
+}
+
+/// The common part of `m && n` and `m && !n`.
+fn either_way(g: &Graph, one: Term, two: Term) -> Option<Term> {
+    let parts = |t: Term| match g.node(t) {
+        Node::Prim(Prim::And, args) => Some([args[0], args[1]]),
+        _ => None,
+    };
+    let ([a, b], [c, d]) = (parts(one)?, parts(two)?);
+    let pairs = [(a, b, c, d), (a, b, d, c), (b, a, c, d), (b, a, d, c)];
+    pairs.into_iter().find_map(|(m, n, k, o)| (m == k && (is_not(g, n, o) || is_not(g, o, n))).then_some(m))
+}
+
+/// Whether a condition is the negation of another one, perhaps of each of its rows.
+fn is_not(g: &Graph, t: Term, of: Term) -> bool {
+    match (g.node(t), g.node(of)) {
+        (Node::Prim(Prim::Not, args), _) => args[0] == of,
+        (Node::Prim(Prim::Replicate(axes), a), Node::Prim(Prim::Replicate(others), b)) => {
+            axes == others && a[1..] == b[1..] && is_not(g, a[0], b[0])
+        }
+        _ => false,
+    }
 }
 
 fn select_known(g: &mut Graph, t: Term) -> Option<Term> {
@@ -366,6 +443,20 @@ fn compare_limit(g: &mut Graph, t: Term) -> Option<Term> {
     };
     let (known, shape) = (g.lit_bool(known), g.shape(t).to_vec());
     Some(g.broadcast(known, &shape))
+}
+
+/// The index of each element is less than a size that is not less than the size of the axis.
+fn compare_iota(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Prim(Prim::Compare(Cmp::Lt), args) = g.node(t) else { return None };
+    let (index, limit) = (args[0], g.splat(args[1]));
+    let (Node::Prim(Prim::Iota, _), true) = (g.node(index), g.rank(index) == 1 && g.rank(limit) == 0) else {
+        return None;
+    };
+    let n = g.shape(index)[0];
+    (n == limit || differs_by_small_constant(g, n, limit)).then(|| {
+        let holds = g.lit_bool(true);
+        g.broadcast(holds, &[n])
+    })
 }
 
 fn select_lazy(g: &mut Graph, t: Term) -> Option<Term> {
