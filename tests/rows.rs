@@ -184,6 +184,23 @@ fn first_top(x: &[f64]) -> f64 {
     total
 }
 
+/// All loops leave the last element alone, and the derivative needs a reciprocal of the others.
+#[differentiate]
+fn all_but_the_last(x: &[f64]) -> f64 {
+    let n = x.len() - 1;
+    let mut a = x.to_vec();
+    for i in 0..n {
+        for j in 0..n {
+            a[j] = x[i] * a[j] + x[j].ln();
+        }
+    }
+    let mut s = 0.0;
+    for i in 0..n {
+        s += a[i] * a[i];
+    }
+    s
+}
+
 fn numbers(n: usize, seed: f64) -> Vec<f64> {
     (0..n).map(|i| (i as f64 * 1.7 + seed).sin()).collect()
 }
@@ -251,4 +268,12 @@ fn steps_whose_order_matters() {
     }
     // Of equal elements the first is the greatest.
     assert_eq!(first_top_grad(&[0.5, 2.0, 2.0, 1.0]), [0.0, 1.0, 2.0, 3.0]);
+}
+
+#[test]
+fn loops_over_all_elements_but_the_last_one() {
+    for n in [1, 2, 3, 5, 18] {
+        let x: Vec<f64> = numbers(n, 0.3).iter().map(|x| x.abs() * 0.5 + 0.1).collect();
+        check_grad!(all_but_the_last(&x));
+    }
 }

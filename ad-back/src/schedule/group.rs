@@ -127,6 +127,8 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
             None => items.iter().any(|&u| end(u).is_none() || statement.reads.contains_key(&u)),
         };
         let can_share = |nest: usize| match &steps[nest].work {
+            // A sum of blocks has joined it, and has widened its domain.
+            Work::Nest { domain: of_nest, .. } if *of_nest != domain && !full(t) => false,
             Work::Nest { items, .. } if !ends_alike(items) => false,
             Work::Nest { .. } if scope == 0 && checked(nest) != only_checked(t) => false,
             Work::Nest { items, .. } => {
