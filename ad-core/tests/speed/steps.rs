@@ -539,3 +539,29 @@ fn joined_arrays_are_copied() {
     let count = |what: &str| text.matches(what).count();
     assert_eq!((count("Writes a block of the result."), count("The parts without zeros.")), (3, 0), "{text}");
 }
+
+/// Ten checks test the indices that a search has found. All of them share one loop, which runs the
+/// search once for each item.
+#[test]
+fn checks_of_one_search_are_one_loop() {
+    let plan = gradient(
+        quote!(wrt(y)),
+        quote! {
+            fn f(x: &[f64], y: &[f64], ts: &[f64]) -> f64 {
+                let mut total = 0.0;
+                for &t in ts {
+                    let mut k = 0;
+                    while t >= x[k + 1] {
+                        k += 1;
+                    }
+                    let a = (t - x[k]) / (x[k + 1] - x[k]);
+                    total += (1.0 - a) * y[k] + a * y[k + 1] + y[k + 2] * y[2 * k];
+                }
+                total
+            }
+        },
+    );
+    assert!(plan.steps.matches("check ").count() > 3, "{}", plan.steps);
+    // The checks, the function, and the derivative: each is a loop with a search in it.
+    assert_eq!(plan.steps.matches("steps from the").count(), 6, "{}", plan.steps);
+}
