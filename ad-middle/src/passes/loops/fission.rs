@@ -87,8 +87,8 @@ impl Distribution<'_> {
 
     /// The writes of an iteration to the carried array k, the last one first. `None` unless the
     /// iteration writes the array at one index only, which differs from those of other iterations,
-    /// and reads it there, ahead of it, or where no iteration writes. `triangle` is the condition of
-    /// a loop over a triangle and the number of its steps.
+    /// and reads it there, ahead of it, or where no iteration writes. `triangle` has the condition
+    /// of a loop over a triangle and the number of its steps.
     fn parts_of_steps(&mut self, k: usize, triangle: Option<((Term, bool), Term)>) -> Option<Vec<Update>> {
         let results = self.scan.body.results.clone();
         let own = self.g.param(k, self.scan.body.params[k].clone());

@@ -43,7 +43,8 @@ pub(super) struct Origins<'a> {
 }
 
 impl<'a> Origins<'a> {
-    /// `around` are the loops around the loop, the outermost first.
+    /// `around` are the loops around the loop, the outermost first. The parameters of the loop's
+    /// body must not change afterwards.
     pub(super) fn new(around: &'a [Enclosing], scan: &Scan) -> Self {
         Origins { around, own: Enclosing::new(scan), given: HashMap::new() }
     }
