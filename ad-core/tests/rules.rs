@@ -340,6 +340,14 @@ fn examples(rule: &str) -> Vec<Example> {
             let r = f.g.slice(f.x, &[one], &[1], &[two]);
             f.g.slice(r, &[one], &[1], &[one])
         }],
+        "slice.pads" => vec![|f| {
+            let [zero, one, two] = [0, 1, 2].map(|k| f.g.lit_usize(k));
+            let size = f.g.int(IntOp::Add, f.n, two);
+            let (x, y) = (f.g.pad(f.x, &[one], &[1], &[size]), f.g.pad(f.y, &[zero], &[1], &[size]));
+            let both = f.g.add(x, y);
+            let len = f.g.int(IntOp::Sub, f.n, one);
+            f.g.slice(both, &[one], &[1], &[len])
+        }],
         "index.index" => vec![|f| {
             let (one, two) = (f.g.lit_usize(1), f.g.lit_usize(2));
             let r = f.g.index(f.a, &[two]);

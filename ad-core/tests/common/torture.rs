@@ -105,7 +105,7 @@ fn errors_in(file: &syn::File) -> usize {
 
 /// The number of inputs for a thread. Tokens cannot leave their thread, so each thread collects the
 /// functions again.
-const SHARE: u64 = 5_000;
+const SHARE: u64 = 15_000;
 
 /// Runs a range of numbers of a seed, and returns the failures. An input that hangs or uses too
 /// much memory ends the process, since nothing else can stop it. So does a stack overflow; the name

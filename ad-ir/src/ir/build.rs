@@ -325,6 +325,19 @@ impl Graph {
                 }
             }
         }
+        if let (IntOp::Sub, Some(y), true) = (op, vb, ty.range().0 == 0)
+            && let Node::Prim(Prim::Int(IntOp::Sub), args) = self.node(a)
+        {
+            // `(x - c) - d`: both subtractions stop at 0.
+            let x = args[0];
+            if let Some(c) = self.int_value(args[1])
+                && let k = c + y
+                && k <= ty.range().1
+            {
+                let k = self.lit(Lit::Int(ty, k));
+                return self.int(IntOp::Sub, x, k);
+            }
+        }
         self.prim(Prim::Int(op), &[a, b])
     }
 

@@ -428,12 +428,15 @@ fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
             summands(g, dst, &mut sum).is_some() && sum.iter().all(|&t| is_sparse(g, t, deep - 1))
         }
         Node::Cond { then, other, .. } => is_sparse(g, *then, deep - 1) && is_sparse(g, *other, deep - 1),
-        // A block that covers nearly the whole array is better added elementwise, fused with other
-        // summands: see `split`. If the block ends early, the loop that adds it ends there.
+        // A block of nearly whole rows is better added elementwise, fused with other summands: see
+        // `split`. If the block ends early, the loop that adds it ends there.
         Node::Prim(Prim::Pad(steps), args) => {
-            let few = |(&len, &size): (&Term, &Term)| len == size || differs_by_small_constant(g, len, size);
-            steps.iter().all(|&s| s > 0)
-                && (!g.shape(args[0]).iter().zip(g.shape(t)).all(few) || ends_early(g, args[0]))
+            let sizes: Vec<(Term, Term)> =
+                std::iter::zip(g.shape(args[0]), g.shape(t)).map(|(&a, &b)| (a, b)).collect();
+            let nearly_whole = sizes.split_last().is_some_and(|(&(len, size), outer)| {
+                outer.iter().all(|(len, size)| len == size) && (len == size || differs_by_small_constant(g, len, size))
+            });
+            steps.iter().all(|&s| s > 0) && (!nearly_whole || ends_early(g, args[0]))
         }
         _ => ends_early(g, t),
     }

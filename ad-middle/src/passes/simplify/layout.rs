@@ -2,8 +2,9 @@
 //! and replicate through elementwise operations.
 
 use super::{Rule, rule};
+use ad_ir::analysis::range::Facts;
 use ad_ir::ir::{Elem, Graph, Node, Term, axis};
-use ad_ir::prim::{IntOp, Prim, Unary};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
 pub(super) const RULES: &[Rule] = &[
     rule!(
@@ -34,6 +35,12 @@ pub(super) const RULES: &[Rule] = &[
     rule!("recast.recast", "recast (recast x) = recast x; recast (replicate s) = replicate s", Exact, recast_recast),
     rule!("slice.splat", "slice (replicate s) = replicate s, for a scalar s", Exact, slice_splat),
     rule!("slice.slice", "slice (slice x) = slice x, for unit steps", Exact, slice_slice),
+    rule!(
+        "slice.pads",
+        "slice (pad x + pad y) = slice x + slice y, where the slice is inside of both blocks; also of one block",
+        Exact,
+        slice_pads
+    ),
 ];
 
 fn args_of(g: &Graph, t: Term) -> Option<(Prim, Box<[Term]>)> {
@@ -334,4 +341,48 @@ fn slice_slice(g: &mut Graph, t: Term) -> Option<Term> {
     let rank = outer.len();
     let starts: Vec<Term> = (1..=rank).map(|k| g.int(IntOp::Add, b[k], a[k])).collect();
     Some(g.slice(b[0], &starts, &outer, &a[1 + rank..]))
+}
+
+/// The maximum number of blocks in a sum of which a slice is taken.
+const MAX_BLOCKS: usize = 8;
+
+fn slice_pads(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Prim::Slice(steps), args) = args_of(g, t)? else { return None };
+    let part = (&args[1..=steps.len()], &args[steps.len() + 1..]);
+    if steps.iter().any(|&s| s != 1) {
+        return None;
+    }
+    slice_of_blocks(g, args[0], part, &mut MAX_BLOCKS.clone())
+}
+
+/// The part of a sum of blocks, of which at most so many are `left` to look at.
+fn slice_of_blocks(g: &mut Graph, t: Term, part: (&[Term], &[Term]), left: &mut usize) -> Option<Term> {
+    *left = left.checked_sub(1)?;
+    let (prim, args) = args_of(g, t)?;
+    match prim {
+        Prim::Binary(Binary::Add) => {
+            let [a, b] = [args[0], args[1]].map(|arg| slice_of_blocks(g, arg, part, left));
+            Some(g.add(a?, b?))
+        }
+        Prim::Pad(steps) if steps.iter().all(|&s| s == 1) => {
+            let (block, sizes, mut starts) = (args[0], g.shape(args[0]).to_vec(), Vec::new());
+            for (k, (&start, &len)) in part.0.iter().zip(part.1).enumerate() {
+                let (first, mut facts) = (args[1 + k], Facts::new());
+                // It does not matter what an empty slice is a part of.
+                let (more, less) = match g.node(len) {
+                    Node::Prim(Prim::Int(IntOp::Sub), sides) => (sides[0], sides[1]),
+                    _ => (len, g.lit_usize(0)),
+                };
+                let some = g.compare(Cmp::Gt, more, less);
+                facts.assume(g, some, true);
+                let [end, last] = [(start, len), (first, sizes[k])].map(|(a, b)| g.int(IntOp::Add, a, b));
+                if !facts.prove_le(g, first, start) || !facts.prove_le(g, end, last) {
+                    return None;
+                }
+                starts.push(g.int(IntOp::Sub, start, first));
+            }
+            Some(g.slice(block, &starts, &steps, part.1))
+        }
+        _ => None,
+    }
 }
