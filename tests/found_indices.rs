@@ -1,6 +1,8 @@
 //! Indices that a search in each step finds: each of them is tested by a check, and the search is
 //! not repeated for each check.
 
+#![allow(clippy::needless_range_loop, reason = "loops over indices are what people write")]
+
 use ad::check_grad;
 use ad::prelude::*;
 

@@ -194,11 +194,7 @@ fn all_but_the_last(x: &[f64]) -> f64 {
             a[j] = x[i] * a[j] + x[j].ln();
         }
     }
-    let mut s = 0.0;
-    for i in 0..n {
-        s += a[i] * a[i];
-    }
-    s
+    a[..n].iter().map(|a| a * a).sum()
 }
 
 fn numbers(n: usize, seed: f64) -> Vec<f64> {
