@@ -443,7 +443,7 @@ fn gradients_of_updates_are_difference_quotients() {
 
 #[test]
 fn elements_that_are_written_once_have_their_gradient() {
-    for n in [1, 2, 3, 6] {
+    for n in [1, 2, 3, 6, 17] {
         let (m, x) =
             (matrix(n) + Array2::from_shape_fn((n, n), |(i, j)| ((i * 3 + j * 5) % 7) as f64 * 0.61), numbers(n));
         ad::check_grad!(solved(&m, &x));

@@ -36,6 +36,12 @@ pub(super) fn limit_of_elements(g: &Graph, t: Term) -> Option<Term> {
     zero_from(g, t).filter(|test| g.shape(*test) == g.shape(t))
 }
 
+/// The test of the index that a scatter of this stored array reads: the loop that scatters it ends
+/// at the limit of its elements.
+pub(super) fn limit_of_scattered(g: &Graph, class: Class, src: Term) -> Option<Term> {
+    if class == Class::Buffer { limit_of_elements(g, src) } else { None }
+}
+
 /// Whether a test of an index holds for the indices below this number.
 pub(super) fn ends_at(g: &Graph, test: Term, end: Term) -> bool {
     match g.node(test) {
@@ -52,7 +58,7 @@ pub(super) fn tests_of(
     t: Term,
 ) -> impl Iterator<Item = Term> {
     let scattered = match *g.node(t) {
-        Node::Scatter { src, .. } if class[src] == Class::Buffer => limit_of_elements(g, src),
+        Node::Scatter { src, .. } => limit_of_scattered(g, class[src], src),
         _ => None,
     };
     read_under.get(&t).copied().into_iter().chain(scattered)

@@ -1,10 +1,9 @@
 //! The items of a nest: the values that it stores or accumulates, over a graph of scalar
 //! operations. This module does not decide which terms a nest computes.
 
-use super::demand::limit_of_elements;
+use super::demand::limit_of_scattered;
 use super::kernel::{Id, Kernel, Op};
 use super::plan::{Plan, domain_of};
-use super::store::Class;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Elem, Graph, Lit, Node, Put, RealTy, Term};
 use ad_ir::prim::{Cmp, Prim, Reduce};
@@ -65,14 +64,12 @@ pub(super) fn items(
     for &t in terms {
         match g.node(t) {
             Node::Prim(Prim::Sum(axes), args) => {
-                let reduced: Vec<bool> = (0..domain.len()).map(|k| axes.iter().any(|&a| usize::from(a) == k)).collect();
-                let mut value = kernel.element(args[0], identity, &[])?;
-                if let Some(&test) = plan.read_under.get(&t) {
-                    let kept = identity.iter().zip(&reduced).filter(|(_, reduced)| !**reduced);
-                    let kept: Vec<Id> = kept.map(|(&ix, _)| ix).collect();
-                    let (test, zero) = (kernel.element(test, &kept, &[])?, kernel.zero(value));
-                    value = kernel.choose(test, value, zero);
-                }
+                let is_reduced = |k: usize| axes.iter().any(|&a| usize::from(a) == k);
+                let reduced: Vec<bool> = (0..domain.len()).map(is_reduced).collect();
+                let kept = identity.iter().zip(&reduced).filter(|(_, reduced)| !**reduced);
+                let kept: Vec<Id> = kept.map(|(&ix, _)| ix).collect();
+                let value = kernel.element(args[0], identity, &[])?;
+                let mut value = where_read(kernel, plan.read_under.get(&t), &kept, value)?;
                 // The sum is over nearly the whole domain.
                 for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
                     if n != size {
@@ -98,11 +95,8 @@ pub(super) fn items(
                 outs.push(t);
             }
             _ => {
-                let mut value = kernel.definition(t, identity)?;
-                if let Some(&test) = plan.read_under.get(&t) {
-                    let (test, zero) = (kernel.element(test, identity, &[])?, kernel.zero(value));
-                    value = kernel.choose(test, value, zero);
-                }
+                let value = kernel.definition(t, identity)?;
+                let value = where_read(kernel, plan.read_under.get(&t), identity, value)?;
                 let elsewhere = plan.readers.get(&t).is_some_and(|r| r.iter().any(|&s| s != step));
                 let kept = elsewhere || plan.results.contains(&t);
                 items.push(Item::Store { out: kept.then_some(t), value });
@@ -115,6 +109,13 @@ pub(super) fn items(
     Ok((items, outs))
 }
 
+/// A value where a test of its index holds, and zero elsewhere: no item reads it there.
+fn where_read(kernel: &mut Kernel<'_>, test: Option<&Term>, index: &[Id], value: Id) -> Result<Id, String> {
+    let Some(&test) = test else { return Ok(value) };
+    let (test, zero) = (kernel.element(test, index, &[])?, kernel.zero(value));
+    Ok(kernel.choose(test, value, zero))
+}
+
 /// The item of the nest of a scatter, over the elements of the scattered array. The result has the
 /// memory of `out`.
 pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, Term)) -> Result<Item, String> {
@@ -123,13 +124,9 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, 
     let bound: Vec<_> = vars.iter().copied().zip(identity.iter().copied()).collect();
     let mut ix: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>()?;
     ix.extend(&identity[vars.len()..]);
-    let mut value = kernel.element(*src, &identity, &[])?;
-    if kernel.plan().class(*src) == Class::Buffer
-        && let Some(test) = limit_of_elements(g, *src)
-    {
-        let (test, zero) = (kernel.element(test, &identity, &[])?, kernel.zero(value));
-        value = kernel.choose(test, value, zero);
-    }
+    let value = kernel.element(*src, &identity, &[])?;
+    let test = limit_of_scattered(g, kernel.plan().class(*src), *src);
+    let value = where_read(kernel, test.as_ref(), &identity, value)?;
     Ok(Item::Scatter { out, put: *put, ix, sizes: g.shape(out).to_vec(), value })
 }
 

@@ -221,8 +221,7 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
         };
         is.push(own);
     }
-    items.iter().all(|item| {
-        match *item {
+    items.iter().all(|item| match *item {
         // Only other items of the nest use the value.
         Item::Store { out: None, .. } => true,
         Item::Store { value, .. } => matches!(is[value as usize], KnownValue::Zero(true) | KnownValue::Bool(false)),
@@ -232,11 +231,14 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
         Item::Fold { fold: Fold::All, value, .. } => is[value as usize] == KnownValue::Bool(true),
         Item::Fold { fold: Fold::Any, value, .. } => is[value as usize] == KnownValue::Bool(false),
         // Nothing is written at an index that is the size of the array.
-        Item::Scatter { put: Put::Set, ref ix, ref sizes, .. } => ix.iter().zip(sizes).any(|(&ix, size)| {
-            matches!(is[ix as usize], KnownValue::Other(id) if matches!(k.node(id).op, Op::Scalar(t) if t == *size))
-        }),
+        Item::Scatter { put: Put::Set, ref ix, ref sizes, .. } => {
+            let is_size = |ix: Id, size: Term| match is[ix as usize] {
+                KnownValue::Other(id) => matches!(k.node(id).op, Op::Scalar(t) if t == size),
+                _ => false,
+            };
+            ix.iter().zip(sizes).any(|(&ix, &size)| is_size(ix, size))
+        }
         Item::Fold { fold: Fold::InOrder, .. } | Item::Block { put: Put::Set, .. } => false,
-    }
     })
 }
 

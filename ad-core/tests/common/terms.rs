@@ -2,9 +2,10 @@
 //! that each term can be written.
 //!
 //! ```text
-//! x: [n] f64 an input; sizes that have not been named are named by it a = exp(x) * x a name for a
-//! term active x an input that derivatives are taken with respect to value sum(a) a root; also:
-//! derivative, check
+//! x: [n] f64        an input; sizes that have not been named are named by it
+//! a = exp(x) * x    a name for a term
+//! active x          an input that derivatives are taken with respect to
+//! value sum(a)      a root; also: derivative, check
 //! ```
 //!
 //! Expressions: names, numbers (`2` is a size, `2.0` is real), `[a, b]` (a list), `\i j -> e` (a

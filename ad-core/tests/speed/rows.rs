@@ -75,28 +75,6 @@ fn a_sum_over_the_beginning_of_a_row_stays_apart_from_a_copy_of_the_row() {
 }
 
 #[test]
-fn a_loop_that_ends_early_saves_nothing_behind_its_end() {
-    let plan = gradient(
-        quote!(wrt(x)),
-        quote! {
-            fn f(x: &[f64], p: f64) -> f64 {
-                let n = x.len() - 1;
-                let mut v = x.to_vec();
-                for i in (0..n).rev() {
-                    for j in 0..=i {
-                        v[j] = (p * v[j + 1] * v[j]).max(x[j]);
-                    }
-                }
-                v[0]
-            }
-        },
-    );
-    // The forward loop does not test in each step whether the step is one of the first `i + 1`.
-    let forward = plan.steps.split("from the last step").next().expect("a loop backwards");
-    assert!(forward.contains("update in place") && !forward.contains("if %"), "{forward}");
-}
-
-#[test]
 fn what_pairs_add_to_the_later_item_is_a_sum() {
     let plan = gradient(
         quote!(),

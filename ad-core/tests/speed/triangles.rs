@@ -42,27 +42,36 @@ fn an_elimination_adds_products_of_a_column_and_a_row() {
     assert!(products.iter().all(|n| n.part == PartSummary::Prefix && n.choices == 0), "{plan:#?}");
 }
 
-/// A tree of values, in which the values decide.
+/// Trees of values, in which the values decide.
 #[test]
 fn a_shrinking_row_is_updated_in_place() {
-    let plan = gradient(
-        quote!(wrt(x, p)),
-        quote! {
-            fn f(x: &[f64], p: f64) -> f64 {
-                let n = x.len() - 1;
-                let mut v = x.to_vec();
-                for i in (0..n).rev() {
-                    for j in 0..=i {
-                        v[j] = (p * v[j + 1] + (1.0 - p) * v[j]).max(x[j]);
+    for value in [quote!(p * v[j + 1] + (1.0 - p) * v[j]), quote!(p * v[j + 1] * v[j])] {
+        let plan = gradient(
+            quote!(wrt(x)),
+            quote! {
+                fn f(x: &[f64], p: f64) -> f64 {
+                    let n = x.len() - 1;
+                    let mut v = x.to_vec();
+                    for i in (0..n).rev() {
+                        for j in 0..=i {
+                            v[j] = (#value).max(x[j]);
+                        }
                     }
+                    v[0]
                 }
-                v[0]
-            }
-        },
-    );
-    assert_eq!(loops(&plan), 2, "{plan:#?}");
+            },
+        );
+        shrinks(&plan);
+    }
+}
+
+fn shrinks(plan: &PlanSummary) {
+    assert_eq!(loops(plan), 2, "{plan:#?}");
+    // The forward loop does not test in each step whether the step is one of the first `i + 1`.
+    let forward = plan.steps.split("from the last step").next().expect("a loop backwards");
+    assert!(forward.contains("update in place") && !forward.contains("if %"), "{forward}");
     // Only the saved row and the restored one are whole.
-    let whole = whole_rows(&plan);
+    let whole = whole_rows(plan);
     assert_eq!(whole.len(), 2, "{plan:#?}");
     assert!(whole.iter().all(|n| n.choices == 0 && n.sums == 0), "{plan:#?}");
     assert_eq!(plan.copied_beginnings + plan.made_in_steps, 0, "{plan:#?}");

@@ -9,7 +9,8 @@
 use ad_ir::sorted::SortedMap;
 use std::collections::{HashMap, HashSet};
 
-use super::{Distribution, MAX_OPERATIONS, Placement, Update, triangular};
+use super::triangular::{self, Effective};
+use super::{Distribution, MAX_OPERATIONS, Placement, Update};
 use crate::passes::simplify::index::offset;
 use ad_ir::analysis::range::Facts;
 use ad_ir::ir::{Graph, Node, Put, Term, Var};
@@ -31,7 +32,7 @@ impl Distribution<'_> {
     pub(super) fn fission(&mut self) {
         let mut found: SortedMap<usize, Vec<Update>> = SortedMap::new();
         self.read_before_writes();
-        let triangle = triangular::condition(self.g, &self.scan, &mut self.origins);
+        let triangle = triangular::effective_steps(self.g, &self.scan, &mut self.origins);
         for k in 0..self.carries() {
             if matches!(self.placement[k], Placement::Keep)
                 && let Some(updates) = self.parts_of_steps(k, triangle)
@@ -87,9 +88,9 @@ impl Distribution<'_> {
 
     /// The writes of an iteration to the carried array k, the last one first. `None` unless the
     /// iteration writes the array at one index only, which differs from those of other iterations,
-    /// and reads it there, ahead of it, or where no iteration writes. `triangle` has the condition
-    /// of a loop over a triangle and the number of its steps.
-    fn parts_of_steps(&mut self, k: usize, triangle: Option<((Term, bool), Term)>) -> Option<Vec<Update>> {
+    /// and reads it there, ahead of it, or where no iteration writes. In a loop over a triangle it
+    /// may do so under the loop's condition.
+    fn parts_of_steps(&mut self, k: usize, triangle: Option<Effective>) -> Option<Vec<Update>> {
         let results = self.scan.body.results.clone();
         let own = self.g.param(k, self.scan.body.params[k].clone());
         if self.g.rank(own) == 0 {
@@ -98,7 +99,7 @@ impl Distribution<'_> {
         let (mut states, mut updates, mut t) = (Vec::new(), Vec::new(), results[k]);
         let mut mask = None;
         if let Node::Cond { cond, then, other } = *self.g.node(t)
-            && let Some(((condition, value), _)) = triangle
+            && let Some(Effective { condition, value, .. }) = triangle
             && condition == cond
             && own == if value { other } else { then }
         {
@@ -128,7 +129,7 @@ impl Distribution<'_> {
             t = dst;
         }
         let count = match (triangle, mask) {
-            (Some((_, steps)), Some(_)) => steps,
+            (Some(triangle), Some(_)) => triangle.count,
             _ => self.scan.count,
         };
         let indices: Vec<_> = updates

@@ -19,9 +19,17 @@ use ad_ir::prim::{IntOp, Prim};
 /// The number of steps by which the sides of a triangle may differ.
 const SLACK: usize = 2;
 
-/// The condition of the steps that have an effect, with its value there, if the loop is over a
-/// triangle; and the number of these steps.
-pub(super) fn condition(g: &mut Graph, scan: &Scan, origins: &mut Origins<'_>) -> Option<((Term, bool), Term)> {
+/// The steps of a loop over a triangle that have an effect.
+#[derive(Clone, Copy)]
+pub(super) struct Effective {
+    pub(super) condition: Term,
+    /// The value of the condition in these steps.
+    pub(super) value: bool,
+    pub(super) count: Term,
+}
+
+/// The steps that have an effect, if the loop is over a triangle.
+pub(super) fn effective_steps(g: &mut Graph, scan: &Scan, origins: &mut Origins<'_>) -> Option<Effective> {
     let bound = bound(g, scan, &mut Analyses::default())?;
     let limit = bound.limit(g);
     let limit = origins.of(g, limit)?;
@@ -38,7 +46,11 @@ pub(super) fn condition(g: &mut Graph, scan: &Scan, origins: &mut Origins<'_>) -
         Facts::new().prove_le(g, least, b)
     };
     let whole = ends.into_iter().any(|end| is_within(g, scan.count, end));
-    (whole && is_within(g, count, scan.count)).then_some((bound.literal, limit))
+    (whole && is_within(g, count, scan.count)).then_some(Effective {
+        condition: bound.literal.0,
+        value: bound.literal.1,
+        count: limit,
+    })
 }
 
 /// Checks that a term is a sum or difference of sizes and placeholders; collects the latter.

@@ -115,15 +115,10 @@ fn unrolled(g: &mut Graph, t: Term, scan: &Scan, cx: &mut Context) -> Option<Vec
     if scan.stop.is_some() || has_tuples || large {
         return None;
     }
-    // Operands of the loop are mapped to themselves, so that no term outside of it is counted or
-    // rewritten.
-    let given: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
-    let params: Vec<Type> = given.iter().map(|&t| g.ty(t).clone()).collect();
-    let own: Vec<Term> = params.iter().enumerate().map(|(k, ty)| g.param(k, ty.clone())).collect();
-    let steps = steps(g, scan, count, &own);
-    let steps = simplify_exactly(g, &steps);
-    let sizes = cx.get::<Fixed>(g, &steps);
-    let steps = pass(g, &steps, &sizes, cx);
+    let (all, operands) = steps(g, scan, count);
+    let steps = &all.results;
+    let sizes = cx.get::<Fixed>(g, steps);
+    let steps = pass(g, steps, &sizes, cx);
     let steps = in_steps(g, &steps);
     let results = simplify_exactly(g, &steps);
     let before = count.saturating_mul(work(g, &scan.body.results, ASSUMED_STEPS));
@@ -131,7 +126,7 @@ fn unrolled(g: &mut Graph, t: Term, scan: &Scan, cx: &mut Context) -> Option<Vec
     let why = || format!("({before} operations in its steps, {after} one after the other)");
     let short = after <= MAX_SCALAR_OPERATIONS && of_scalars(g, &results);
     choose(Kind::Unrolling, (t.index(), count), MIN_REDUCTION * after <= before || short, why)
-        .then(|| g.instantiate(&Body { params: params.into(), results: results.into() }, &given))
+        .then(|| g.instantiate(&Body { results: results.into(), ..all }, &operands))
 }
 
 /// The maximum number of steps of a loop over a table of literals, and of operations in all steps.
@@ -145,12 +140,8 @@ pub(crate) fn over_table(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
     if scan.stop.is_some() || has_tuples || !scan.xs.iter().any(|&x| is_table(g, x)) {
         return None;
     }
-    let given: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
-    let params: Vec<Type> = given.iter().map(|&t| g.ty(t).clone()).collect();
-    let own: Vec<Term> = params.iter().enumerate().map(|(k, ty)| g.param(k, ty.clone())).collect();
-    let steps = steps(g, scan, count, &own);
-    let results = simplify_exactly(g, &steps);
-    Some(g.instantiate(&Body { params: params.into(), results: results.into() }, &given))
+    let (all, operands) = steps(g, scan, count);
+    Some(g.instantiate(&all, &operands))
 }
 
 /// The elements of a build whose body reads a list of integer literals at its index.
@@ -190,19 +181,24 @@ fn is_table(g: &Graph, t: Term) -> bool {
     }
 }
 
-/// The results after all steps, in terms of the initial values, the captures and the arrays.
-fn steps(g: &mut Graph, scan: &Scan, count: usize, own: &[Term]) -> Vec<Term> {
+/// The results after all steps, simplified, and the operands of the loop. The operands are
+/// parameters of the results, so that no term outside of the loop is counted or rewritten.
+fn steps(g: &mut Graph, scan: &Scan, count: usize) -> (Body, Vec<Term>) {
+    let operands: Vec<Term> = scan.init.iter().chain(&scan.captures).chain(&scan.xs).copied().collect();
+    let params: Box<[Type]> = operands.iter().map(|&t| g.ty(t).clone()).collect();
+    let own: Vec<Term> = params.iter().enumerate().map(|(k, ty)| g.param(k, ty.clone())).collect();
     let carries = scan.init.len();
     let (mut carried, rest) = (own[..carries].to_vec(), &own[carries..]);
     let (captures, arrays) = rest.split_at(scan.captures.len());
     let mut rows = vec![Vec::new(); scan.body.results.len() - carries];
     for k in 0..count {
-        let step = g.lit_usize(if scan.reverse { count - 1 - k } else { k });
+        let number = if scan.reverse { count - 1 - k } else { k };
+        let step = g.lit_usize(number);
         let mut args: Vec<Term> = carried.iter().chain(captures).copied().collect();
         for (&x, &own) in scan.xs.iter().zip(arrays) {
             let row = match g.node(x) {
                 Node::Prim(Prim::Iota, _) => step,
-                Node::Prim(Prim::Stack, rows) if is_table(g, x) => rows[if scan.reverse { count - 1 - k } else { k }],
+                Node::Prim(Prim::Stack, rows) if is_table(g, x) => rows[number],
                 _ => g.index(own, &[step]),
             };
             args.push(row);
@@ -217,7 +213,8 @@ fn steps(g: &mut Graph, scan: &Scan, count: usize, own: &[Term]) -> Vec<Term> {
         }
         carried.push(g.stack(&rows));
     }
-    carried
+    let results = simplify_exactly(g, &carried).into();
+    (Body { params, results }, operands)
 }
 
 /// Whether these terms are computed from scalars and small arrays only. Large arrays are read by

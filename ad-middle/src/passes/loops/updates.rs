@@ -55,17 +55,24 @@ impl Update {
     }
 }
 
+/// The two terms of which a sum or difference is the first plus the second, in all such ways.
+fn summands_of(g: &mut Graph, t: Term) -> Vec<(Term, Term)> {
+    match *g.node(t) {
+        Node::Prim(Prim::Binary(Binary::Sub), ref args) => {
+            let (a, b) = (args[0], args[1]);
+            vec![(a, g.neg(b))]
+        }
+        Node::Prim(Prim::Binary(Binary::Add), ref args) => vec![(args[0], args[1]), (args[1], args[0])],
+        _ => Vec::new(),
+    }
+}
+
 /// If one of two arms is the other one with something added: the other arm, what is added, and
 /// whether the first arm adds it.
 fn added_in_an_arm(g: &mut Graph, then: Term, other: Term) -> Option<(Term, Term, bool)> {
     [(then, other, true), (other, then, false)].into_iter().find_map(|(arm, chain, value)| {
-        let Node::Prim(Prim::Binary(f @ (Binary::Add | Binary::Sub)), args) = g.node(arm).clone() else { return None };
-        match f {
-            Binary::Sub if args[0] == chain => Some((chain, g.neg(args[1]), value)),
-            Binary::Add if args[0] == chain => Some((chain, args[1], value)),
-            Binary::Add if args[1] == chain => Some((chain, args[0], value)),
-            _ => None,
-        }
+        let ways = summands_of(g, arm);
+        ways.into_iter().find_map(|(a, added)| (a == chain).then_some((chain, added, value)))
     })
 }
 
@@ -95,17 +102,11 @@ impl Distribution<'_> {
             }
             let free = |me: &Self, ts: &[Term]| !me.reads(ts).contains(&k);
             match self.g.node(t).clone() {
-                Node::Prim(Prim::Binary(f @ (Binary::Add | Binary::Sub)), args) => {
-                    let (a, b) = (args[0], args[1]);
-                    let (way, e) = if free(self, &[b]) {
-                        (a, if f == Binary::Sub { self.g.neg(b) } else { b })
-                    } else if f == Binary::Add && free(self, &[a]) {
-                        (b, a)
-                    } else {
-                        return None;
-                    };
+                Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), _) => {
+                    let ways = summands_of(self.g, t);
+                    let (chain, e) = ways.into_iter().find(|&(_, e)| free(self, &[e]))?;
                     self.summands(e, mask, &mut found);
-                    stack.push((way, mask));
+                    stack.push((chain, mask));
                 }
                 Node::Prim(Prim::Binary(f @ (Binary::Max | Binary::Min)), args)
                     if args[0] == own && free(self, &[args[1]]) && mask.is_none() =>
@@ -151,21 +152,13 @@ impl Distribution<'_> {
                     if let Some((chain, e, value)) = added_in_an_arm(self.g, then, other)
                         && free(self, &[e])
                     {
-                        let c = if value { cond } else { self.g.not(cond) };
-                        let both = match mask {
-                            Some(mask) => self.g.and(mask, c),
-                            None => c,
-                        };
+                        let both = self.restricted(mask, cond, value);
                         self.summands(e, Some(both), &mut found);
                         stack.push((chain, mask));
                         continue;
                     }
                     for (arm, value) in [(then, true), (other, false)] {
-                        let c = if value { cond } else { self.g.not(cond) };
-                        let both = match mask {
-                            Some(mask) => self.g.and(mask, c),
-                            None => c,
-                        };
+                        let both = self.restricted(mask, cond, value);
                         stack.push((arm, Some(both)));
                     }
                 }
@@ -209,11 +202,7 @@ impl Distribution<'_> {
                 Node::Prim(Prim::Binary(Binary::Add), args) if few => stack.extend([(args[1], mask), (args[0], mask)]),
                 Node::Cond { cond, then, other } if few => {
                     for (arm, value) in [(other, false), (then, true)] {
-                        let c = if value { cond } else { self.g.not(cond) };
-                        let both = match mask {
-                            Some(mask) => self.g.and(mask, c),
-                            None => c,
-                        };
+                        let both = self.restricted(mask, cond, value);
                         stack.push((arm, Some(both)));
                     }
                 }
@@ -262,6 +251,15 @@ impl Distribution<'_> {
             (e, acc) if e == then && acc == own => Some(Reduce::Max),
             (acc, e) if e == then && acc == own => Some(Reduce::Min),
             _ => None,
+        }
+    }
+
+    /// The condition that holds where the mask does and `cond` has this value.
+    fn restricted(&mut self, mask: Option<Term>, cond: Term, value: bool) -> Term {
+        let c = if value { cond } else { self.g.not(cond) };
+        match mask {
+            Some(mask) => self.g.and(mask, c),
+            None => c,
         }
     }
 

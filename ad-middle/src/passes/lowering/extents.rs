@@ -1,8 +1,8 @@
 //! Extents of operands. The extent of an array along an axis is the number of its first elements
 //! that a condition keeps, as in a loop over matrices of several shapes. A product with such an
-//! operand is a product of the elements that it keeps, and zero elsewhere. This module must never
-//! accept a condition with any other part: it has to hold exactly for the indices below all
-//! extents.
+//! operand is a product of the elements that it keeps, and zero elsewhere. An update that such a
+//! condition limits writes the elements below the extents only. This module must never read an
+//! extent from a condition that does not hold exactly for the indices below all extents.
 
 use super::contraction::contraction;
 use super::matrix::strip_layouts;

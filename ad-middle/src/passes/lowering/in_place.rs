@@ -415,7 +415,8 @@ fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {
     Some(())
 }
 
-/// Whether a term is zero, or zeros into which elements or small blocks are scattered.
+/// Whether a term is zero, zeros into which elements or small blocks are scattered, or zero behind
+/// the first elements.
 fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
     if is_zero(g, t) {
         return true;

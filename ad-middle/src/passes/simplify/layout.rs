@@ -352,7 +352,8 @@ fn slice_pads(g: &mut Graph, t: Term) -> Option<Term> {
     if steps.iter().any(|&s| s != 1) {
         return None;
     }
-    slice_of_blocks(g, args[0], part, &mut MAX_BLOCKS.clone())
+    let mut left = MAX_BLOCKS;
+    slice_of_blocks(g, args[0], part, &mut left)
 }
 
 /// The part of a sum of blocks, of which at most so many are `left` to look at.
