@@ -273,3 +273,29 @@ fn loops_over_all_elements_but_the_last_one() {
         check_grad!(all_but_the_last(&x));
     }
 }
+
+/// Powers whose exponents differ along a row: a fixed base, a base for each element, a decision that
+/// depends on a power, and powers that are stored.
+#[differentiate(wrt(x, base))]
+fn integer_powers(x: &[f64], base: f64, shift: i32) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let power = base.powi(i as i32 - shift);
+        total += if power > 1.0 { power * x[i] } else { x[i].powi(shift - i as i32) + power };
+    }
+    let scaled: Vec<f64> = x.iter().enumerate().map(|(i, v)| v * base.powi(shift - 2 * i as i32)).collect();
+    total + scaled.iter().zip(&scaled[1.min(x.len())..]).map(|(a, b)| a * b).sum::<f64>()
+}
+
+#[test]
+fn integer_powers_of_every_length() {
+    for n in (0..20).chain([31, 32, 33]) {
+        let x: Vec<f64> = (0..n).map(|i| 0.9 + 0.2 * (i as f64 * 1.7).sin()).collect();
+        for shift in [0, 1, 5, 40] {
+            let own = integer_powers(&x, 0.97, shift);
+            let (value, _) = integer_powers_value_and_grad(&x, 0.97, shift);
+            assert!((value - own).abs() <= 1e-13 * own.abs().max(1.0), "{n}, {shift}: {value} is not {own}");
+            check_grad!(integer_powers(&x, 0.97, shift));
+        }
+    }
+}

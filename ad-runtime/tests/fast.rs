@@ -189,6 +189,38 @@ fn blocks_of_sines() {
     }
 }
 
+/// Each lane has the bits of `powi`, whatever the exponents of the others are.
+#[test]
+fn blocks_of_integer_powers() {
+    let mut bits = Bits(17);
+    let exponents = [0, 1, -1, 2, 7, -8, 31, 200, -1074, i32::MAX, i32::MIN];
+    for round in 0..4000 {
+        let mut x = [0.0_f64; 8];
+        let mut n = [0; 8];
+        for (x, n) in x.iter_mut().zip(&mut n) {
+            *x = match round % 3 {
+                0 => f64::from_bits(bits.next()),
+                1 => 1.0 + 0.01 * (bits.unit() - 0.5),
+                _ => [0.0, -0.0, 1.0, -1.0, -3.5, f64::INFINITY, f64::MIN_POSITIVE][bits.next() as usize % 7],
+            };
+            let any = bits.next();
+            *n = if any.is_multiple_of(2) { exponents[(any / 2) as usize % 11] } else { (any / 2 % 401) as i32 - 200 };
+        }
+        let single = x.map(|x| x as f32);
+        let (powers, singles) = (Fused::powi_lanes(x, n), Fused::powi_lanes(single, n));
+        for l in 0..8 {
+            let (power, of_single) = (x[l].powi(n[l]), single[l].powi(n[l]));
+            assert!(same(powers[l], power), "{}.powi({}): {} for {power}", x[l], n[l], powers[l]);
+            assert!(same(singles[l].into(), of_single.into()), "{}_f32.powi({})", single[l], n[l]);
+        }
+    }
+}
+
+/// Whether two numbers have the same bits, or are both no numbers.
+fn same(a: f64, b: f64) -> bool {
+    a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
+}
+
 #[test]
 fn powers() {
     let mut bits = Bits(11);

@@ -64,7 +64,7 @@ impl Nest<'_, '_> {
             let Op::Prim(prim, _) = &node.op else { continue };
             if self.uses[id] > 0 && node.elem.is_real() {
                 operations += usize::from(usize::from(node.level) >= self.depth);
-                functions |= rounds(prim) || (!node.exact && vectorised(prim).is_some());
+                functions |= rounds(prim) || self.is_vectorised(u32::try_from(id).unwrap_or(0));
             }
         }
         let by_cost = functions || sums || tests || operations >= MIN_OPERATIONS;
@@ -89,14 +89,26 @@ impl Nest<'_, '_> {
     /// Whether the innermost loop computes functions that are vectorised.
     pub(super) fn has_functions(&self) -> bool {
         self.k.nodes.iter().enumerate().any(|(id, node)| {
-            let inner = usize::from(node.level) >= self.depth && self.uses[id] > 0 && !node.exact;
-            inner && matches!(&node.op, Op::Prim(prim, _) if vectorised(prim).is_some())
+            let inner = usize::from(node.level) >= self.depth && self.uses[id] > 0;
+            inner && self.is_vectorised(u32::try_from(id).unwrap_or(0))
         })
     }
 
     /// Whether a node is such a function.
-    pub(super) fn vectorised(&self, id: Id) -> bool {
-        matches!(&self.k.node(id).op, Op::Prim(prim, _) if vectorised(prim).is_some())
+    pub(super) fn is_vectorised(&self, id: Id) -> bool {
+        let node = self.k.node(id);
+        let function = matches!(&node.op, Op::Prim(prim, _) if vectorised(prim).is_some());
+        (function && !node.exact) || self.is_power(id)
+    }
+
+    /// Whether a node is an integer power that can be computed for a whole block. Its bits are those
+    /// of the function, so a decision may depend on it. Powers with a literal exponent are products,
+    /// which LLVM vectorises by itself.
+    pub(super) fn is_power(&self, id: Id) -> bool {
+        match &self.k.node(id).op {
+            Op::Prim(Prim::PowI, args) => !matches!(self.k.node(args[1]).op, Op::Lit(_)),
+            _ => false,
+        }
     }
 
     /// Whether a decision depends on the term.
@@ -230,7 +242,8 @@ impl Nest<'_, '_> {
         }
         let k = self.k;
         let Op::Prim(prim, args) = &k.node(id).op else { return Ok(None) };
-        let Some(name) = vectorised(prim) else { return Ok(None) };
+        let power = self.is_power(id).then_some("powi");
+        let Some(name) = power.or_else(|| vectorised(prim)) else { return Ok(None) };
         *self.summary.functions.entry(name).or_default() += 1;
         self.note_lazy(id, name);
         let values: Vec<Expr> = args.iter().map(|&c| self.value(c)).collect::<Result<_, _>>()?;

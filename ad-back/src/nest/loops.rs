@@ -176,17 +176,25 @@ impl Nest<'_, '_> {
     /// one by one, as for several complete blocks. Some elements are computed twice, so the loop
     /// must not accumulate, nor overwrite an array that it reads.
     pub(super) fn overlaps(&self) -> bool {
+        self.isa && self.may_overlap() && self.has_functions() && self.place.iter().all(|&arm| arm == 0)
+    }
+
+    /// Whether nothing that is stored or read prevents such blocks.
+    fn may_overlap(&self) -> bool {
         let stores = |item: &Item| matches!(item, Item::Store { .. } | Item::Block { put: Put::Set, .. });
-        self.isa
-            && self.depth > 0
+        self.depth > 0
             && self.mask.is_none()
             && !matches!(self.part, NestRange::Ends(_))
             && self.reused.is_empty()
             && self.literal_extent().is_none_or(|n| n >= BLOCK)
             && self.items.iter().all(stores)
-            && self.has_functions()
             && !self.reads_points()
-            && self.place.iter().all(|&arm| arm == 0)
+    }
+
+    /// Whether the innermost loop can be done in blocks, of either kind. It is asked before nodes
+    /// are placed into branches.
+    pub(super) fn may_be_blocked(&self) -> bool {
+        self.in_lanes() || self.may_overlap()
     }
 
     /// The loop over such blocks, and the condition under which there is at least one.

@@ -5,6 +5,8 @@
 //!   reads what they have loaded is.
 //! - The arguments of `sin` and `cos`, and then these functions by one call. For huge arguments
 //!   they call the library, which needs a test, and a loop over lanes cannot have one.
+//! - Bases and exponents of `powi`, and then the powers by one call. It is a loop over the bits of
+//!   the exponents, and a loop over lanes cannot have one.
 //!
 //! An element or a function in a branch stays there: no phase computes what only a branch needs.
 
@@ -13,7 +15,7 @@ use ad_ir::sorted::{SortedMap, SortedSet};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::super::kernel::{Id, Op};
+use super::super::kernel::{Id, Op, operands};
 use super::super::rust::Expr;
 use super::state::{LoopVariant, Nest};
 use ad_ir::prim::{Prim, Unary};
@@ -57,6 +59,45 @@ impl Nest<'_, '_> {
         if !self.isa {
             return Ok(phases);
         }
+        self.powers(&mut phases)?;
+        self.sines(&mut phases)?;
+        Ok(phases)
+    }
+
+    /// The phases of integer powers: one for the exponents, which ends with the call, behind one for
+    /// the bases if they differ between the lanes.
+    fn powers(&mut self, phases: &mut Vec<NestPhase>) -> Result<(), String> {
+        for id in 0..u32::try_from(self.k.nodes.len()).unwrap_or(0) {
+            let at = id as usize;
+            let inner = self.level(id) == self.depth && self.place[at] == 0 && self.uses[at] > 0;
+            if !inner || !self.is_power(id) {
+                continue;
+            }
+            let args = operands(&self.k.node(id).op);
+            let (base, exponent) = (args[0], args[1]);
+            let Some(for_exponent) = self.needed_for(exponent) else { continue };
+            let bases = if self.level(base) < self.depth {
+                let base = self.value(base)?.tokens;
+                quote!(::core::array::repeat(#base))
+            } else {
+                let Some(for_base) = self.needed_for(base) else { continue };
+                let phase = self.phase(base, &for_base, "bases")?;
+                let lanes = phase.lanes.clone();
+                phases.push(phase);
+                quote!(#lanes)
+            };
+            let mut phase = self.phase(exponent, &for_exponent, "exponents")?;
+            let (lanes, powers, isa) = (&phase.lanes, self.names.numbered("powers"), &self.isa_name);
+            phase.call = quote!(let #powers = #isa::powi_lanes(#bases, #lanes););
+            *self.summary.by_the_vector.entry("powi").or_default() += 1;
+            self.in_lanes_of(id, &powers);
+            phases.push(phase);
+        }
+        Ok(())
+    }
+
+    /// The phases of sines and cosines.
+    fn sines(&mut self, phases: &mut Vec<NestPhase>) -> Result<(), String> {
         let mut by_argument: SortedMap<Id, [Option<Id>; 2]> = SortedMap::new();
         for id in 0..self.k.nodes.len() {
             let this = u32::try_from(id).unwrap_or(0);
@@ -94,7 +135,7 @@ impl Nest<'_, '_> {
             }
             phases.push(phase);
         }
-        Ok(phases)
+        Ok(())
     }
 
     /// The phases that load elements at computed indices.
@@ -158,7 +199,7 @@ impl Nest<'_, '_> {
             if self.level(id) != self.depth || self.laned.contains_key(&id) || !needed.insert(id) {
                 continue;
             }
-            if self.place[at] != 0 || self.vectorised(id) {
+            if self.place[at] != 0 || self.is_vectorised(id) {
                 return None;
             }
             stack.extend(self.reads(at));

@@ -156,6 +156,8 @@ impl Nest<'_, '_> {
             Op::Load { sizes, ix, .. } => {
                 self.row_load(id).is_none() && !(0..ix.len()).all(|k| self.proven(ix[k], sizes[k]))
             }
+            // For a whole block, it costs little more than a division.
+            _ if self.is_power(id) && self.level(id) == self.depth => !self.may_be_blocked(),
             _ => self.is_function(id),
         }
     }

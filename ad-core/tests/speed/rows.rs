@@ -98,3 +98,34 @@ fn what_pairs_add_to_the_later_item_is_a_sum() {
     assert!(pairs.iter().all(|n| n.verb == "compute" && n.part == PartSummary::Ragged), "{plan:#?}");
     assert_eq!(pairs.len(), 1, "{plan:#?}");
 }
+
+/// Integer powers are computed for a whole block, also where a decision depends on them, and where
+/// only one arm of a choice needs them.
+#[test]
+fn integer_powers_are_computed_by_the_block() {
+    let plan = gradient(
+        quote!(),
+        quote! {
+            fn f(x: &Array1<f64>, base: f64) -> f64 {
+                let mut s = 0.0;
+                for i in 0..x.len() {
+                    let power = base.powi(i as i32 - 5);
+                    s += if power > x[i] { power * x[i] } else { x[i].powi(2 - i as i32) };
+                }
+                s
+            }
+        },
+    );
+    assert!(plan.by_the_vector("powi") >= 3, "{plan:#?}");
+    assert!(!some(&plan, |n| n.lazy_functions.contains_key("powi")), "{plan:#?}");
+    // The products of a literal exponent are vectorised as they are.
+    let plan = gradient(
+        quote!(),
+        quote!(
+            fn f(x: &Array1<f64>) -> f64 {
+                x.mapv(|v| v.powi(11)).sum()
+            }
+        ),
+    );
+    assert_eq!(plan.by_the_vector("powi"), 0, "{plan:#?}");
+}

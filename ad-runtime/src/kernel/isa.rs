@@ -48,8 +48,8 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-use super::fast;
 use super::special;
+use super::{fast, integer_power};
 use crate::Real;
 
 /// A loop that [`dispatch`] runs with the best instructions of the machine.
@@ -109,6 +109,11 @@ pub trait Isa: Copy + private::Sealed {
     fn softplus<F: Real>(x: F) -> F;
     /// `x` to the power `y`, as std's `powf`.
     fn powf<F: Real>(x: F, y: F) -> F;
+    /// `x` to the integer power `n`, as std's `powi`; not vectorised (see [`Isa::powi_lanes`]).
+    #[inline(always)]
+    fn powi<F: Real>(x: F, n: i32) -> F {
+        x.powi(n)
+    }
     /// The sine; not vectorised (see [`Isa::sin_lanes`]).
     #[inline(always)]
     fn sin<F: Real>(x: F) -> F {
@@ -126,6 +131,11 @@ pub trait Isa: Copy + private::Sealed {
     fn sin_cos<F: Real>(x: F) -> (F, F) {
         let ([s], [c]) = Self::sin_cos_lanes([x]);
         (s, c)
+    }
+    /// The integer powers of a block, bit-identical to [`Isa::powi`].
+    #[inline(always)]
+    fn powi_lanes<F: Real, const N: usize>(x: [F; N], n: [i32; N]) -> [F; N] {
+        integer_power::lanes(x, n)
     }
     /// The sines of a block, of 8 or 16 for instance.
     fn sin_lanes<F: Real, const N: usize>(x: [F; N]) -> [F; N];

@@ -33,6 +33,7 @@ mod fast;
 #[cfg(feature = "fft")]
 mod fourier;
 mod generated;
+mod integer_power;
 mod isa;
 mod lanes;
 mod layout;

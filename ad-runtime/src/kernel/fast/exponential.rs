@@ -170,13 +170,20 @@ macro_rules! precision {
                 if x == 0.0 { x } else { result }
             }
 
-            /// `t / (t + 2)` for `t = exp(2 |x|) - 1`, whose error `t + 2` damps.
+            /// `t / (t + 2)` for `t = exp(2 |x|) - 1`, whose error `t + 2` damps. The argument is
+            /// reduced as in [`reduced`], but without the rounding error of `r`: for `k = 1` it
+            /// would be half a unit of the result.
             #[inline(always)]
             pub(crate) fn tanh(x: $f) -> $f {
                 let a = x.abs();
                 let a = if a > $tanh { $tanh } else { a };
-                let (shifted, e) = reduced(a + a, -0.0);
-                let scale = power_of_two(shifted);
+                let shifted = (a + a).mul_add(core::$f::consts::LOG2_E, SHIFTER);
+                let k = shifted - SHIFTER;
+                let exact = k.mul_add(-LN2_HIGH, a + a);
+                let r = k.mul_add(-LN2_LOW, exact);
+                let low = k.mul_add(-LN2_LOW, exact - r);
+                let e = r + (r * r).mul_add(horner!(r, Q), low);
+                let scale = power_of_two(shifted.to_bits());
                 let t = scale.mul_add(e, scale - 1.0);
                 (t / (t + 2.0)).copysign(x)
             }
