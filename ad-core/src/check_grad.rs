@@ -7,7 +7,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Expr, Token};
+use syn::token::Paren;
+use syn::{Expr, ExprTuple, Token};
 
 use ad_ir::catalogue;
 use ad_ir::descriptor;
@@ -92,13 +93,24 @@ fn write(mut call: Expr, options: &Options) -> TokenStream {
             {
                 last.ident = check_name(&last.ident);
             }
-            call.args.insert(0, how);
+            call.args = with_tuple(how, &call.args, call.paren_token);
         }
         Expr::MethodCall(call) => {
             call.method = check_name_of_method(&call.method);
-            call.args.insert(0, how);
+            call.args = with_tuple(how, &call.args, call.paren_token);
         }
         _ => {}
     }
     call.to_token_stream()
+}
+
+/// The arguments of the hidden function. Those of the user are one tuple, at their own place.
+fn with_tuple(how: Expr, arguments: &Punctuated<Expr, Token![,]>, place: Paren) -> Punctuated<Expr, Token![,]> {
+    let mut elems = arguments.clone();
+    if !elems.empty_or_trailing() {
+        // One element alone would be an expression in parentheses.
+        elems.push_punct(<Token![,]>::default());
+    }
+    let tuple = Expr::Tuple(ExprTuple { attrs: Vec::new(), paren_token: place, elems });
+    [how, tuple].into_iter().collect()
 }

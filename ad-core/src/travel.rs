@@ -11,6 +11,7 @@
 //! This module must never read what a definition computes, and a function that needs no
 //! definition never becomes a chain.
 
+mod beside;
 mod blocks;
 mod destructure;
 mod modules;
@@ -25,6 +26,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Generics, Item, ItemFn, Path, Visibility};
 
+use self::beside::{derivatives, refuse_in_block};
 pub use self::ruled::ruled;
 use self::wire::{entries, entry, group, names, of_caller, read_names};
 use super::derive;
@@ -131,6 +133,9 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
     if let Some(module) = modules::module(&item) {
         return modules::differentiate(&attr, module, place);
     }
+    if let Some(refused) = refuse_in_block(Subject::Differentiate.name(), &attr, &item) {
+        return refused;
+    }
     if let Some((written, of)) = unread(&attr, &item) {
         return ruled::with_rules(with_item(item.clone(), written), of, number(place, &item));
     }
@@ -164,6 +169,9 @@ pub fn differentiate(attr: TokenStream, item: TokenStream, place: &str) -> Expan
 pub fn differentiable(attr: TokenStream, item: TokenStream, place: &str) -> Expansion {
     if let Some(refused) = refuse_deep(&attr, &item) {
         return with_item(item, refused);
+    }
+    if let Some(refused) = refuse_in_block(Subject::Differentiable.name(), &attr, &item) {
+        return refused;
     }
     let mut diags = Diags::new();
     front::mark(attr.clone(), &mut diags);
@@ -416,33 +424,6 @@ fn number(place: &str, item: &TokenStream) -> DefId {
         DefId::from(hasher.finish())
     };
     half(0) << 64 | half(1)
-}
-
-/// The hidden macros of the derivatives of a function. Each has the function's definition, too.
-fn derivatives(
-    attr: &TokenStream,
-    function: &ItemFn,
-    (id, right): (DefId, bool),
-    needs: &OuterDefinitions,
-    krate: &TokenStream,
-) -> TokenStream {
-    let all = front::derivative_items(attr, function, needs);
-    let mut own = function.clone();
-    own.vis = Visibility::Inherited;
-    own.attrs.retain(front::is_rule);
-    let name = own.sig.ident.to_string();
-    let (item, home) = (Item::Fn(own), quote!($crate));
-    let of = Marked { id, item, names: needs.names.clone(), broken: !right, certain: true, home };
-    let known = needs.list.iter().filter(|d| d.id != id).cloned();
-    let list: Vec<Marked> = std::iter::once(of).chain(known).collect();
-    let one = |item: ItemFn| {
-        let own = number(&format!("{id:032x}"), &item.to_token_stream());
-        // What the names of the function mean is stated for the derivative, too.
-        let names = needs.names.iter().cloned().chain([(name.clone(), id)]).collect();
-        let needs = OuterDefinitions { list: list.clone(), names, ..OuterDefinitions::default() };
-        definition(Item::Fn(item), own, right, &needs, krate)
-    };
-    all.into_iter().map(one).collect()
 }
 
 /// The hidden macro of a marked function or of a type.

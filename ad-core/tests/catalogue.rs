@@ -31,6 +31,7 @@ const WITHOUT_A_CASE: &[(&str, &str)] = &[
     ("rule_without_vjp", "as above: tests/ui/rules/calls"),
     ("not_free", "as above: tests/ui/attribute/dual_numbers_method"),
     ("solver_of_calls", "as above: tests/ui/inner/solvers"),
+    ("associated_function", "it needs the file, which only rustc names: tests/ui/place/associated_function"),
 ];
 
 fn root() -> PathBuf {
@@ -253,6 +254,10 @@ const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("attribute/dual_numbers_method", 1, "the macro's own, of a type whose definition only rustc gives"),
     ("check_grad/dual_numbers", 1, "the runtime's own, of a function whose body is not read"),
     ("inner/solvers", 1, "the macro's own, of a function whose definition only rustc gives"),
+    ("place/associated_function", 5, "the macro's own, of a place in a file that only rustc names"),
+    ("attribute/replaced", 3, "a name that does not exist: rustc's alone"),
+    ("check_grad/plain", 4, "a name that does not exist: rustc's alone"),
+    ("check_grad/arguments", 7, "the types of arguments: rustc's alone"),
     ("place/visibility", 3, "who may call the derivatives: rustc's alone"),
     ("rules/signature", 2, "the type of a rule: rustc's alone"),
 ];

@@ -154,7 +154,7 @@ fn written<'a>(
         #[doc(hidden)]
         #cfgs
         #allowed
-        #vis fn #check #generics (_: #krate::runtime::check::CheckCall<'_>, #(_: #params),*) #where_clause {
+        #vis fn #check #generics (_: #krate::runtime::check::CheckCall<'_>, _: (#(#params,)*)) #where_clause {
             ::core::panic!(#message)
         }
     });
@@ -165,7 +165,7 @@ fn written<'a>(
             #[doc(hidden)]
             #cfgs
             #allowed
-            #vis fn #check #generics (#receiver, _: #krate::runtime::check::CheckCall<'_>, #(_: #others),*) #where_clause {
+            #vis fn #check #generics (#receiver, _: #krate::runtime::check::CheckCall<'_>, _: (#(#others,)*)) #where_clause {
                 ::core::panic!(#message)
             }
         });

@@ -200,6 +200,12 @@ pub fn no_body(name: &str) -> Message {
         .help("write it here: `{ .. }`; in place of a trait's function write a free function, with the values that it needs as parameters")
 }
 
+/// `mark`: the attribute.
+pub fn associated_function(mark: &str) -> Message {
+    message(format!("`#[{mark}]` is on a function of a block, and the block has no mark"))
+        .help("write `#[differentiate]` on the `impl` block too; its type has `#[derive(Differentiable)]`. Or move the function out of the block")
+}
+
 pub fn method() -> Message {
     message("a method is differentiated in a marked `impl` block")
         .help("write `#[differentiate]` on the `impl` block too; its type has `#[derive(Differentiable)]`")

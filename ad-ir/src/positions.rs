@@ -4,10 +4,13 @@
 //! A token that a macro has made has no text of its own, and tokens of tests have no file. Then
 //! there is no position, and the caller says so. This module must never guess one.
 
+mod around;
+
 use std::cell::{Cell, RefCell};
 
 use proc_macro2::{Delimiter, LineColumn, Span, TokenStream, TokenTree};
 
+pub use self::around::is_in_a_block;
 use crate::diag::SrcRange;
 use crate::sorted::SortedMap;
 

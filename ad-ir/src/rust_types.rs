@@ -6,6 +6,7 @@
 //! The front end, the derivatives and the emitter use this module. It depends on none of them and
 //! examines no values.
 
+mod check_names;
 mod destructure;
 
 use proc_macro2::{Ident, Literal, Span, TokenStream};
@@ -16,6 +17,7 @@ use crate::program::{
     Container, DefinedType, Fallible, FallibleKind, ListType, OutputTree, Program, RaggedPart, Tree, Within, element_of,
 };
 
+pub use check_names::{check_name, check_name_of_method};
 pub use destructure::{Apart, each_part, made, put_together};
 
 /// The type parameter for a real number, or a dummy name if the function has none.
@@ -557,11 +559,6 @@ impl<L: Clone> PlaceCollector<'_, L> {
     }
 }
 
-/// The name of the hidden function that accompanies `of` and that `check_grad!` calls.
-pub fn check_name(of: &Ident) -> Ident {
-    format_ident!("__ad_check_{}", of.to_string().trim_start_matches("r#"), span = of.span())
-}
-
 /// The path by which generated code calls a function beside the annotated one, or that one itself.
 #[must_use]
 pub fn path_of(program: &Program, name: &Ident) -> TokenStream {
@@ -572,13 +569,6 @@ pub fn path_of(program: &Program, name: &Ident) -> TokenStream {
         }
         Some(Within { self_ty, own_turbofish, .. }) => quote!(<#self_ty>::#name #own_turbofish),
     }
-}
-
-/// The name of the hidden function that `check_grad!` calls for a method. Its first parameter is
-/// the receiver.
-#[must_use]
-pub fn check_name_of_method(of: &Ident) -> Ident {
-    format_ident!("__ad_check_method_{}", of.to_string().trim_start_matches("r#"), span = of.span())
 }
 
 /// The type of a result that may be absent, with this type of the value that is present.

@@ -187,10 +187,10 @@ pub fn __resume(tokens: TokenStream) -> TokenStream {
 ///   compared, or to 1 if that is larger. The default is 1e-6, or 2e-3 if `f32` occurs. Forward and
 ///   reverse derivatives may differ from each other by a hundredth of that.
 ///
-/// The attribute writes a hidden function `__ad_check_f` next to `f`, and the macro looks for it at
-/// the path of `f`. From another module, write `check_grad!(model::f(args))`, or import with `use
-/// model::*;`. The error "cannot find function `__ad_check_f`" means that this path has no such
-/// function.
+/// The attribute writes a hidden function `__f_marked_differentiate` next to `f`, and the macro
+/// looks for it at the path of `f`. From another module, write `check_grad!(model::f(args))`, or
+/// import with `use model::*;`. The error "cannot find function `__f_marked_differentiate`" means
+/// that `f` has no `#[differentiate]`, or is not at this path.
 ///
 /// If a parameter has more than 256 entries, 256 of them are compared, evenly spread. The function
 /// should be smooth near the point: at a kink, differences do not approximate the derivative.

@@ -9,8 +9,9 @@ use quote::quote;
 use ad_ir::program::{Program, Within};
 use ad_ir::rust_types::{check_name, check_name_of_method};
 
-/// The hidden function with this body. Its first parameter selects the derivatives to check; the
-/// others are those of the user's function, under these names.
+/// The hidden function with this body. Its first parameter selects the derivatives to check. The
+/// second one is a tuple of the parameters of the user's function, under these names: so rustc
+/// counts the user's own arguments when their number is wrong.
 pub(super) fn written(
     program: &Program,
     (how, how_ty): (&Ident, &TokenStream),
@@ -20,7 +21,7 @@ pub(super) fn written(
     let Program { stem, vis, cfgs, generics, where_clause, .. } = program;
     let (hidden, attributes) = (check_name(stem), attributes());
     let types: Vec<&TokenStream> = program.declared.iter().map(|p| &p.ty).collect();
-    let params = quote!(#how: #how_ty, #(#arguments: #types),*);
+    let params = quote!(#how: #how_ty, (#(#arguments,)*): (#(#types,)*));
     let Some(within) = &program.within else {
         return quote! {
             #cfgs
@@ -35,8 +36,8 @@ pub(super) fn written(
         let (others, other_types) = (arguments.get(1..).unwrap_or_default(), types.get(1..).unwrap_or_default());
         quote! {
             #attributes
-            #vis fn #by_value #own_generics (#receiver, #how: #how_ty, #(#others: #other_types),*) #own_where {
-                <#self_ty>::#hidden #own_turbofish (#how, self, #(#others),*);
+            #vis fn #by_value #own_generics (#receiver, #how: #how_ty, (#(#others,)*): (#(#other_types,)*)) #own_where {
+                <#self_ty>::#hidden #own_turbofish (#how, (self, #(#others,)*));
             }
         }
     });

@@ -7,6 +7,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote};
 use syn::{FnArg, Item, ItemFn};
 
+use super::beside::refuse_in_block;
 use super::{Chain, Request, Subject, definition, number};
 use crate::dual_numbers;
 use crate::expansion::{self, Expansion, Written, beside, guarded, refuse_deep, with_item};
@@ -23,6 +24,9 @@ use ad_ir::rust_types::check_name;
 pub fn ruled(mark: &str, attr: &TokenStream, item: TokenStream, place: &str) -> Expansion {
     if let Some(refused) = refuse_deep(attr, &item) {
         return with_item(item, refused);
+    }
+    if let Some(refused) = refuse_in_block(mark, attr, &item) {
+        return refused;
     }
     let mut diags = Diags::new();
     let Ok(function) = syn::parse2::<ItemFn>(item.clone()) else {
@@ -92,8 +96,8 @@ fn unchecked(of: &Unread) -> TokenStream {
     quote! {
         #(#cfgs)*
         #[doc(hidden)]
-        #[allow(dead_code, non_snake_case, clippy::needless_pass_by_value, clippy::too_many_arguments, reason = "it is for an error")]
-        #vis fn #hidden<#(#types),*>(_: impl #krate::runtime::check::ChecksUnread, #(_: #types),*) {}
+        #[allow(dead_code, non_snake_case, clippy::needless_pass_by_value, clippy::type_complexity, reason = "it is for an error")]
+        #vis fn #hidden<#(#types),*>(_: impl #krate::runtime::check::ChecksUnread, _: (#(#types,)*)) {}
     }
 }
 

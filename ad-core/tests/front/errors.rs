@@ -335,11 +335,9 @@ fn stubs_have_the_right_signatures() {
             clippy::pedantic,
             reason = "stands in for a function that could not be written"
         )]
-        pub fn __ad_check_f<'a>(
+        pub fn __f_marked_differentiate<'a>(
             _: ::ad::runtime::check::CheckCall<'_>,
-            _: ArrayView2<'a, f64>,
-            _: usize,
-            _: &[f64],
+            _: (ArrayView2<'a, f64>, usize, &[f64]),
         ) {
             ::core::panic!("the derivatives of `f` were not written: it has an error")
         }

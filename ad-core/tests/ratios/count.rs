@@ -70,7 +70,7 @@ pub(crate) fn instrumented(tokens: TokenStream, name: &str, suffixes: &[&str]) -
 /// that are not requested are not compiled either, since there are many random programs.
 fn without_the_rest(tokens: TokenStream, name: &str, suffixes: &[&str]) -> syn::File {
     let mut file: syn::File = syn::parse2(tokens).expect("the macro writes items");
-    let check = format!("__ad_check_{name}");
+    let check = format!("__{name}_marked_differentiate");
     let grad = (!suffixes.contains(&"_grad")).then(|| format!("{name}_grad"));
     file.items.retain(|item| match item {
         syn::Item::Const(c) => c.ident != "_",

@@ -289,11 +289,9 @@ fn histogram_energy_value_and_grad(
     reason = "parameters and name are the function's own"
 )]
 #[inline]
-fn __ad_check_histogram_energy(
+fn __histogram_energy_marked_differentiate(
     how0_: ::ad::runtime::check::CheckCall<'_>,
-    argument0_: &[f32],
-    argument1_: &[usize],
-    argument2_: usize,
+    (argument0_, argument1_, argument2_): (&[f32], &[usize], usize),
 ) {
     let own0_ = ::ad::runtime::check::slice(argument0_);
     let mut check0_ = ::ad::runtime::check::Check::new(

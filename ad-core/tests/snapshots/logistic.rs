@@ -268,11 +268,9 @@ pub fn logistic_value_and_grad(
     reason = "parameters and name are the function's own"
 )]
 #[inline]
-pub fn __ad_check_logistic(
+pub fn __logistic_marked_differentiate(
     how0_: ::ad::runtime::check::CheckCall<'_>,
-    argument0_: &Array1<f64>,
-    argument1_: &Array2<f64>,
-    argument2_: &Array1<f64>,
+    (argument0_, argument1_, argument2_): (&Array1<f64>, &Array2<f64>, &Array1<f64>),
 ) {
     let own0_ = argument0_.clone();
     let mut check0_ = ::ad::runtime::check::Check::new(

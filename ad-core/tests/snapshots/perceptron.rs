@@ -647,14 +647,23 @@ fn loss_value_and_grad(
     reason = "parameters and name are the function's own"
 )]
 #[inline]
-fn __ad_check_loss(
+fn __loss_marked_differentiate(
     how0_: ::ad::runtime::check::CheckCall<'_>,
-    argument0_: &Array2<f64>,
-    argument1_: &Array1<f64>,
-    argument2_: &Array2<f64>,
-    argument3_: &Array1<f64>,
-    argument4_: &Array2<f64>,
-    argument5_: &Array1<usize>,
+    (
+        argument0_,
+        argument1_,
+        argument2_,
+        argument3_,
+        argument4_,
+        argument5_,
+    ): (
+        &Array2<f64>,
+        &Array1<f64>,
+        &Array2<f64>,
+        &Array1<f64>,
+        &Array2<f64>,
+        &Array1<usize>,
+    ),
 ) {
     let own0_ = argument0_.clone();
     let own1_ = argument1_.clone();

@@ -263,9 +263,9 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
     reason = "parameters and name are the function's own"
 )]
 #[inline]
-fn __ad_check_rosenbrock(
+fn __rosenbrock_marked_differentiate(
     how0_: ::ad::runtime::check::CheckCall<'_>,
-    argument0_: &Array1<f64>,
+    (argument0_,): (&Array1<f64>,),
 ) {
     let own0_ = argument0_.clone();
     let mut check0_ = ::ad::runtime::check::Check::new(

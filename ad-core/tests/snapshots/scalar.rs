@@ -181,10 +181,9 @@ fn wave_value_and_grad(x: f64, y: f64) -> (f64, (f64, f64)) {
     reason = "parameters and name are the function's own"
 )]
 #[inline]
-fn __ad_check_wave(
+fn __wave_marked_differentiate(
     how0_: ::ad::runtime::check::CheckCall<'_>,
-    argument0_: f64,
-    argument1_: f64,
+    (argument0_, argument1_): (f64, f64),
 ) {
     let own0_ = argument0_;
     let own1_ = argument1_;

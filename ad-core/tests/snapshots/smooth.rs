@@ -512,10 +512,9 @@ fn smooth_jvp(
     reason = "parameters and name are the function's own"
 )]
 #[inline]
-fn __ad_check_smooth(
+fn __smooth_marked_differentiate(
     how0_: ::ad::runtime::check::CheckCall<'_>,
-    argument0_: &Array1<f64>,
-    argument1_: &Array1<usize>,
+    (argument0_, argument1_): (&Array1<f64>, &Array1<usize>),
 ) {
     let own0_ = argument0_.clone();
     let mut check0_ = ::ad::runtime::check::Check::new(
