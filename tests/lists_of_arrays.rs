@@ -60,6 +60,42 @@ fn jacobians_refuse_arrays_of_several_shapes_by_name() {
     assert!(said.contains("array 1 is of shape [2, 3] instead of [2, 2]"), "{said}");
 }
 
+/// The layers of a network, whose accumulator changes its size. `network` is the loop that the
+/// message names.
+#[differentiate]
+fn folded(weights: &[Array2<f64>], x: &Array1<f64>) -> f64 {
+    weights.iter().fold(x.clone(), |h, w| w.dot(&h).mapv(f64::tanh)).sum()
+}
+
+#[test]
+fn a_fold_over_layers_of_several_shapes_says_what_to_write() {
+    let (mut w, x) = (weights().0, array![0.4, -0.6]);
+    ad::check_grad!(folded(&w, &x));
+    w[1] = Array2::from_elem((3, 2), 0.5);
+    w[2] = Array2::from_elem((1, 3), 0.5);
+    let said = message(|| folded_grad(&w, &x));
+    assert!(said.contains("`weights`: the arrays of a list have to be of one shape"), "{said}");
+    assert!(said.contains("go over the list with a `for` loop"), "{said}");
+    let b = [array![0.0, 0.0], array![0.0, 0.0, 0.0], array![0.0]];
+    ad::check_grad!(network(&w, &b, &x), grad);
+}
+
+/// Indices of one element as an array of static size, as ndarray takes them.
+#[differentiate]
+fn at(x: &Array2<f64>, first: [usize; 2], all: &[[usize; 2]]) -> f64 {
+    let middle = [1, 0];
+    x[first] * x[middle] + all.iter().map(|&at| x[at] * x[at]).sum::<f64>()
+}
+
+#[test]
+fn arrays_of_indices() {
+    let x = array![[1.0, 2.0], [3.0, 4.0]];
+    assert_eq!(at_grad(&x, [0, 1], &[[1, 1], [0, 0]]), array![[2.0, 3.0], [2.0, 8.0]]);
+    ad::check_grad!(at(&x, [0, 1], &[[1, 1], [0, 0], [0, 0]]));
+    let said = message(|| at_grad(&x, [0, 2], &[]));
+    assert!(said.contains("index out of range"), "{said}");
+}
+
 /// Rows of different origins, and indices.
 #[differentiate(grad, vjp, jvp, hvp)]
 fn rows(points: &Vec<Vec<f64>>, more: &[Vec<f64>], at: &[Vec<usize>]) -> f64 {

@@ -123,12 +123,23 @@ impl<'a> Lower<'a> {
         let parts: Vec<Value> = match index {
             Value::List(parts) | Value::Tuple(parts) => parts.to_vec(),
             Value::Unit => Vec::new(),
+            // An array of a static size, one of whose elements belongs to each axis.
+            &Value::Term(t) if self.static_length(t) == Some(rank) => {
+                let at: Vec<Term> = (0..rank).map(|k| self.g.lit_usize(k)).collect();
+                at.into_iter().map(|k| Value::Term(self.g.index(t, &[k]))).collect()
+            }
             one => vec![one.clone()],
         };
         if parts.len() != rank {
             return Err(self.error(range, catalogue::index_rank(parts.len(), rank)));
         }
         parts.iter().map(|p| self.index_in(x, p, range)).collect()
+    }
+
+    /// The number of elements, if it is a literal, of an array of one axis.
+    fn static_length(&self, array: Term) -> Option<usize> {
+        let &[len] = self.g.shape(array) else { return None };
+        self.g.int_value(len).and_then(|len| usize::try_from(len).ok())
     }
 
     /// `array[indices]`. If the type of the array comes from literals, that of the element comes

@@ -8,7 +8,7 @@ use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Stmt, Type};
 use super::value::Lowered;
 use ad_ir::catalogue;
 use ad_ir::catalogue::refused::{self, TypeForm};
-use ad_ir::diag::{Diags, SrcRange, text_of};
+use ad_ir::diag::{Diags, Poison, SrcRange, text_of};
 use ad_ir::ir::{Elem, IntTy, RealTy};
 use ad_ir::program::KnownType;
 use ad_ir::program::{Container, ListType, Owner, Passing, Role};
@@ -122,6 +122,15 @@ impl Generics {
             _ => false,
         };
         elem_of(ty, self.real.as_ref()).or_else(|| further().then_some(Elem::Real(RealTy::Param)))
+    }
+
+    /// Whether one of these arguments is a type parameter that is an error already.
+    fn refused(&self, arguments: &PathArguments) -> bool {
+        let PathArguments::AngleBracketed(arguments) = arguments else { return false };
+        arguments.args.iter().any(|argument| match argument {
+            GenericArgument::Type(Type::Path(p)) => self.further.iter().any(|t| p.path.is_ident(t)),
+            _ => false,
+        })
     }
 }
 
@@ -339,6 +348,9 @@ fn path(ty: &Type, p: &syn::TypePath, generics: &Generics, diags: &mut Diags) ->
             return Ok(Leaf { passing: Passing { is_static, ..Passing::value(Owner::Vector) }, ..of });
         }
         _ => {}
+    }
+    if generics.refused(&last.arguments) {
+        return Err(Poison);
     }
     let message = refused::named_type(&name).unwrap_or_else(|| {
         let ranked: Vec<String> = KnownType::ranked_names().collect();

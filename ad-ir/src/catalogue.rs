@@ -172,6 +172,8 @@ pub fn arguments_of_others(name: &str, given: usize) -> Option<Message> {
 }
 
 /// A note for a name that may be an alias of a known one.
+const TAKEN_FUNCTION: &str = "call it by its name in the body. What takes functions is a helper, `#[differentiable] fn helper(f: impl Fn(f64) -> f64, ..)`, and is called with a closure";
+
 const OWN_NAMES: &str = "the attribute sees no imports: write types of ndarray by their own names, and not by those of `use .. as ..` or `type`";
 
 entries! {
@@ -227,7 +229,7 @@ pub fn const_parameter(name: &str) -> Message {
 pub fn type_parameter_without_real(name: &str, bounds: &[String]) -> Message {
     let text = message(format!("the type parameter `{name}` is not a real number")).instead_of_rustc();
     if bounds.iter().any(|bound| bound.starts_with("Fn")) {
-        return text.help("call the function in the body instead of taking it as a parameter");
+        return text.help(TAKEN_FUNCTION);
     }
     let text = text.help(format!("write `{name}: Real`, for `f32` and `f64`"));
     bounds.iter().fold(text, |text, bound| foreign::translate(Usage::Bound, bound, text))

@@ -132,7 +132,7 @@ fn signature() {
             = help: write `#[differentiate]` on the `impl` block too; its type has `#[derive(Differentiable)]`
 
             the type `impl Fn(f64) -> f64` is not accepted
-            = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`. A function is a closure in the body. With `mode = "dual_numbers"`, trait objects are passed on"#]],
+            = help: write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`. A helper may take functions: `#[differentiable] fn helper(f: impl Fn(f64) -> f64, ..)`. With `mode = "dual_numbers"`, trait objects are passed on"#]],
     );
     says(
         quote! { struct S; },

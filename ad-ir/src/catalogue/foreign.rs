@@ -231,6 +231,12 @@ const IDIOMS: &[Idiom] = &[
     idiom(Bound, &["Float", "FloatCore", "NumCast", "FromPrimitive"], "num_traits", "`T: Real`"),
     idiom(Bound, &["RealField", "ComplexField", "Scalar"], NALGEBRA, "`T: Real`"),
     idiom(Bound, &["NdFloat", "LinalgScalar"], "ndarray", "`T: Real`, which is `NdFloat` and `T::lit(0.5)`"),
+    idiom(
+        Bound,
+        &["Data", "DataMut", "DataOwned", "RawData", "Dimension"],
+        "ndarray",
+        "`&ArrayRef1<f64>` to `&ArrayRef6<f64>`, which take arrays and views, in place of `&ArrayBase<S, D>`",
+    ),
     idiom(Bound, &["DualNum"], "num_dual", "`T: Real`"),
     // Operators.
     idiom(Operator, &["**"], "Python", "`x.powi(2)`, or `x.powf(0.5)`"),

@@ -565,10 +565,10 @@ const KINDS_OF_TYPES: &[Refusal] = &[
     ),
     row(
         "impl",
-        "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`. A function is a closure in the body. With `mode = \"dual_numbers\"`, trait objects are passed on",
+        "write a concrete type: `f64`, `&Array1<f64>`, `&[f64]`. A helper may take functions: `#[differentiable] fn helper(f: impl Fn(f64) -> f64, ..)`. With `mode = \"dual_numbers\"`, trait objects are passed on",
     ),
     row("slice", "take a reference: `&[F]`"),
-    row("function", "call the function in the body instead of taking it as a parameter"),
+    row("function", super::TAKEN_FUNCTION),
     row("other", "take numbers, booleans, or arrays of them: `f64`, `&Array1<f64>`, `&[f64]`"),
 ];
 
