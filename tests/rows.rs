@@ -274,8 +274,8 @@ fn loops_over_all_elements_but_the_last_one() {
     }
 }
 
-/// Powers whose exponents differ along a row: a fixed base, a base for each element, a decision that
-/// depends on a power, and powers that are stored.
+/// Powers whose exponents differ along a row: a fixed base, a base for each element, a decision
+/// that depends on a power, and powers that are stored.
 #[differentiate(wrt(x, base))]
 fn integer_powers(x: &[f64], base: f64, shift: i32) -> f64 {
     let mut total = 0.0;

@@ -101,9 +101,9 @@ impl Nest<'_, '_> {
         (function && !node.exact) || self.is_power(id)
     }
 
-    /// Whether a node is an integer power that can be computed for a whole block. Its bits are those
-    /// of the function, so a decision may depend on it. Powers with a literal exponent are products,
-    /// which LLVM vectorises by itself.
+    /// Whether a node is an integer power that can be computed for a whole block. Its bits are
+    /// those of the function, so a decision may depend on it. Powers with a literal exponent are
+    /// products, which LLVM vectorises by itself.
     pub(super) fn is_power(&self, id: Id) -> bool {
         match &self.k.node(id).op {
             Op::Prim(Prim::PowI, args) => !matches!(self.k.node(args[1]).op, Op::Lit(_)),

@@ -64,8 +64,8 @@ impl Nest<'_, '_> {
         Ok(phases)
     }
 
-    /// The phases of integer powers: one for the exponents, which ends with the call, behind one for
-    /// the bases if they differ between the lanes.
+    /// The phases of integer powers: one for the exponents, which ends with the call, behind one
+    /// for the bases if they differ between the lanes.
     fn powers(&mut self, phases: &mut Vec<NestPhase>) -> Result<(), String> {
         for id in 0..u32::try_from(self.k.nodes.len()).unwrap_or(0) {
             let at = id as usize;
