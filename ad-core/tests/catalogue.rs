@@ -255,7 +255,7 @@ const RUSTC_SAYS_MORE: &[(&str, usize, &str)] = &[
     ("check_grad/dual_numbers", 1, "the runtime's own, of a function whose body is not read"),
     ("inner/solvers", 1, "the macro's own, of a function whose definition only rustc gives"),
     ("place/associated_function", 5, "the macro's own, of a place in a file that only rustc names"),
-    ("attribute/replaced", 3, "a name that does not exist: rustc's alone"),
+    ("attribute/not_named", 5, "a name that does not exist: rustc's alone"),
     ("check_grad/plain", 4, "a name that does not exist: rustc's alone"),
     ("check_grad/arguments", 7, "the types of arguments: rustc's alone"),
     ("place/visibility", 3, "who may call the derivatives: rustc's alone"),

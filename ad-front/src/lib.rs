@@ -78,7 +78,6 @@ mod recursion;
 mod recursive_methods;
 mod refs;
 mod refuse;
-mod replaced;
 mod requests;
 mod resize;
 mod result;
@@ -102,6 +101,7 @@ mod terms;
 mod translation;
 mod travel;
 mod types;
+mod unnamed;
 mod value;
 mod variables;
 mod walk;
@@ -129,13 +129,13 @@ pub use macros::names as macros_understood;
 pub use modules::{ItemNeeds, Module, stand_in_for};
 pub use probe::{Probed, probe, probe_method};
 pub use ragged::is_written as is_written_for_several_shapes;
-pub use replaced::{Replaced, replaced};
 pub use requests::{requests, requests_of_method, requests_of_type};
 pub use rules::{Rules, check_marks, is_rule, read_marks, read_rule, refuse_rules, without_its_body};
 pub use sig::is_real;
 pub use table::{Described, On, Proof, rows};
 pub use tables::{TablePart, Tables, tables};
 pub use travel::{DefId, Marked, Member, OuterDefinitions, Wanted, constant_id, named, value, written};
+pub use unnamed::{Unnamed, unnamed};
 
 /// The output for a function with errors.
 #[derive(Debug)]

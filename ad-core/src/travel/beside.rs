@@ -1,5 +1,5 @@
 //! What stands beside a function for each of its derivatives: a hidden macro with its definition,
-//! or, for a derivative that other options of the attribute replace, an item whose name says so.
+//! or, for a derivative that the attribute does not write, an item whose place says so.
 //! And the error where none of these may stand.
 //!
 //! This module must never find out what a derivative computes.
@@ -38,19 +38,18 @@ pub(super) fn derivatives(
         let needs = OuterDefinitions { list: list.clone(), names, ..OuterDefinitions::default() };
         definition(Item::Fn(item), own, right, &needs, krate)
     };
-    all.into_iter().map(one).chain([replaced(attr, function, needs)]).collect()
+    all.into_iter().map(one).chain([unnamed(attr, function, needs)]).collect()
 }
 
-/// Functions with the names of the derivatives that would be written if the attribute named none.
-/// They stand in a module of their own and can be reached from nowhere, so they hide nothing. If
-/// rustc does not find such a name, its error mentions that one exists in this module, and shows
-/// the options in its place.
-fn replaced(attr: &TokenStream, function: &ItemFn, needs: &OuterDefinitions) -> TokenStream {
+/// Functions with the names of the derivatives that the attribute does not write. They stand in a
+/// module of their own and can be reached from nowhere, so they hide nothing. If rustc does not
+/// find such a name, its error mentions that one exists in this module, and shows the attribute.
+fn unnamed(attr: &TokenStream, function: &ItemFn, needs: &OuterDefinitions) -> TokenStream {
     let cfgs = function.attrs.iter().filter(|a| a.path().is_ident("cfg"));
-    let Some(front::Replaced { stem, option, names, range }) = front::replaced(attr, function, needs) else {
+    let Some(front::Unnamed { stem, names, range }) = front::unnamed(attr, function, needs) else {
         return TokenStream::new();
     };
-    let module = format_ident!("__ad_the_attribute_of_{stem}_does_not_name_the_option_{option}");
+    let module = format_ident!("__ad_not_named_in_the_attribute_of_{}", stem.to_string().trim_start_matches("r#"));
     let items = names.iter().map(|name| quote_spanned!(range.first=> fn #name() {}));
     quote! {
         #(#cfgs)*

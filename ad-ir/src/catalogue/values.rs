@@ -39,6 +39,7 @@ fn halves(word: &str) -> Option<[&str; 2]> {
 /// An expression converted to another number type. A `<` after `as T` would start generic
 /// arguments, so the cast is put in parentheses then.
 fn converted(word: &str, to: &str, closed: bool) -> String {
+    let own = word;
     let word = if word.contains([' ', '|']) && !word.ends_with([')', ']']) || word.starts_with(['-', '*', '&']) {
         format!("({word})")
     } else {
@@ -49,6 +50,7 @@ fn converted(word: &str, to: &str, closed: bool) -> String {
             format!("({word} as {to})")
         }
         "f64" | "f32" | "usize" | "isize" | "i32" | "i64" | "u32" | "u64" | "u8" => format!("{word} as {to}"),
+        real if own.ends_with(" as f64") => format!("{real}::lit({own})"),
         real => format!("{real}::lit({word} as f64)"),
     }
 }

@@ -61,4 +61,9 @@ fn negated(x: f64) -> f64 {
     if !x { 1.0 } else { x }
 }
 
+#[differentiate]
+fn mean<T: Real>(x: &Array1<T>) -> T {
+    x.sum() / x.len() as f64
+}
+
 fn main() {}

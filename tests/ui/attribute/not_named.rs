@@ -1,4 +1,5 @@
-//! Calls of the derivative that is written by default, where the attribute names others.
+//! Calls of derivatives that the attribute does not name, those among them that are written by
+//! default.
 
 use ad::prelude::*;
 
@@ -15,6 +16,11 @@ fn rows(x: &Array1<f64>) -> Array1<f64> {
 #[differentiate]
 fn outer(x: f64) -> f64 {
     square_grad(x) * x
+}
+
+#[differentiate]
+fn plain(x: f64) -> f64 {
+    x * x
 }
 
 mod own {
@@ -39,4 +45,6 @@ fn main() {
     println!("{:?}", square_value_and_grad(own::legal(1.0)));
     println!("{:?}", rows_x_vjp(&array![1.0], &array![1.0]));
     println!("{:?}", outer(1.0));
+    println!("{:?}", plain_hvp(1.0, 1.0));
+    println!("{:?}", rows_x_grad(&array![1.0]));
 }
