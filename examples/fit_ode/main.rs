@@ -42,7 +42,9 @@ const PELTS: [[f64; 2]; 21] = [
 ];
 /// Steps a year.
 const STEPS: usize = 20;
-const ROUNDS: usize = 4000;
+/// The search ends where no slope is steeper.
+const FLAT: f64 = 1e-6;
+const ROUNDS: usize = 20_000;
 
 /// Hares and lynxes at the beginning of each year. The parameters are logarithms: of the hares'
 /// births, of the deaths by lynxes, of the lynxes' deaths, of their births by hares, and of both
@@ -89,8 +91,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("root mean square error of the logarithms: {:.3} where the search begins", first.sqrt());
     for round in 1..=ROUNDS {
         let (now, gradient) = error(&p, &pelts);
-        if round % 1000 == 0 {
-            println!("round {round}: {:.4}", now.sqrt());
+        let steepest = gradient.iter().fold(0.0, |m: f64, g| m.max(g.abs()));
+        let done = steepest < FLAT;
+        if round % 1000 == 0 || done {
+            println!("round {round}: {:.4}, steepest slope {steepest:.0e}", now.sqrt());
+        }
+        if done {
+            break;
         }
         // Adam, with a rate that falls.
         let rate = 0.01 / (1.0 + round as f64 / 400.0);

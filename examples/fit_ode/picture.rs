@@ -21,6 +21,8 @@ pub fn draw(path: &Path, pelts: &Array2<f64>, model: &Array2<f64>) -> Result<(),
     chart
         .configure_mesh()
         .x_label_formatter(&year)
+        .x_desc("year")
+        .y_desc("pelts, in thousands")
         .light_line_style(BLACK.mix(0.03))
         .bold_line_style(BLACK.mix(0.12))
         .draw()?;

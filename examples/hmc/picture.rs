@@ -25,6 +25,8 @@ pub fn draw(path: &Path, cars: &[(f64, f64)], lines: &[[f64; 2]]) -> Result<(), 
         .configure_mesh()
         .x_label_formatter(&whole)
         .y_label_formatter(&whole)
+        .x_desc("miles an hour")
+        .y_desc("feet to a stop")
         .light_line_style(light)
         .bold_line_style(bold)
         .draw()?;
@@ -54,6 +56,8 @@ pub fn draw(path: &Path, cars: &[(f64, f64)], lines: &[[f64; 2]]) -> Result<(), 
         .configure_mesh()
         .x_label_formatter(&tenth)
         .y_label_formatter(&tenth)
+        .x_desc("slope, in feet for a mile an hour")
+        .y_desc("density")
         .light_line_style(light)
         .bold_line_style(bold)
         .draw()?;

@@ -185,7 +185,7 @@ fn main() {
     table.arrays("spring_hvp", "", &product, &slopes(&x, |x| spring_grad(x).dot(&tangent)));
     let mut place = Array1::zeros(4);
     spring_value_and_grad_into(&x, &mut place);
-    table.arrays("spring_value_and_grad_into", "x", &place, &slopes(&x, spring));
+    table.arrays("spring, into", "x", &place, &slopes(&x, spring));
     ad::check_grad!(spring(&x));
 
     let w = array![0.5, -0.5, 2.0];
@@ -227,7 +227,7 @@ struct Table {
 
 impl Table {
     fn new() -> Self {
-        println!("{:18} {:8} {:36} {:36} difference", "function", "wrt", "gradient", "difference quotient");
+        println!("{:18} {:8} {:29} {:29} difference", "function", "wrt", "gradient", "difference quotient");
         Self { worst: 0.0 }
     }
 
@@ -238,13 +238,17 @@ impl Table {
     }
 
     fn row(&mut self, name: &str, wrt: &str, gradient: &[f64], quotient: &[f64]) {
-        let text = |x: &[f64]| x.iter().map(|v| format!("{v:8.4}")).collect::<Vec<_>>().join(" ");
+        // More numbers would not fit on a line of 100 columns. All of them are compared.
+        let text = |x: &[f64]| {
+            let first: Vec<String> = x.iter().take(3).map(|v| format!("{v:8.4}")).collect();
+            first.join(" ") + if x.len() > 3 { " .." } else { "" }
+        };
         let differences = gradient.iter().zip(quotient).map(|(g, q)| (g - q).abs());
         // `f64::max` would lose a NaN.
         let largest = |a: f64, b: f64| if b <= a { a } else { b };
         let difference = differences.fold(0.0, largest);
         self.worst = largest(self.worst, difference);
-        println!("{name:18} {wrt:8} {:36} {:36} {difference:.0e}", text(gradient), text(quotient));
+        println!("{name:18} {wrt:8} {:29} {:29} {difference:.0e}", text(gradient), text(quotient));
     }
 
     fn finish(self) {
