@@ -189,3 +189,65 @@ fn bundle_adjustment() {
     let camera: [f64; 11] = cameras[..11].try_into().expect("a camera");
     ad::check_grad!(reprojection::reprojection(&camera, &[1.0, 2.0, 3.0], 0.5, [10.0, 20.0]), tolerance = 1e-5);
 }
+
+/// A potential, whose derivatives are products of powers of the reciprocal distance.
+#[differentiate(grad, hvp, hessian, wrt(x))]
+fn potential(x: &[f64; 2], charge: f64) -> f64 {
+    charge / (x[0] * x[0] + x[1] * x[1]).sqrt()
+}
+
+/// The force of a unit charge, differentiated again.
+#[differentiate(vjp)]
+fn force(x: &[f64; 2]) -> [f64; 2] {
+    potential_grad(x, 1.0)
+}
+
+#[test]
+fn derivatives_of_a_potential_at_every_distance() {
+    for scale in [1e-40, 1e-9, 0.3, 1.0, 25.0, 1e20, 1e50] {
+        let x = [0.6 * scale, -0.8 * scale];
+        // The Hessian of 1 / r is 3 x x' / r^5 - 1 / r^3.
+        let cube = (1.0 / scale) * (1.0 / scale) * (1.0 / scale);
+        let wanted = |i: usize, j: usize| {
+            let unit = [0.6, -0.8];
+            (3.0 * unit[i] * unit[j] - if i == j { 1.0 } else { 0.0 }) * cube
+        };
+        let close = |found: f64, i: usize, j: usize| {
+            let wanted = wanted(i, j);
+            assert!((found - wanted).abs() <= 1e-12 * wanted.abs(), "{scale}: {found} instead of {wanted}");
+        };
+        let (hessian, of_force) = (potential_hessian(&x, 1.0), force_vjp(&x, [1.0, 0.0]).1);
+        let twice = potential_hvp(&x, 2.0, [0.0, 1.0]);
+        for i in 0..2 {
+            close(of_force[i], 0, i);
+            close(0.5 * twice[i], i, 1);
+            for j in 0..2 {
+                close(hessian[i][j], i, j);
+            }
+        }
+    }
+}
+
+/// The sum of some forces. All of them are computed.
+#[differentiate]
+fn some_forces(points: &[[f64; 2]], keep: &[bool]) -> f64 {
+    let mut forces = Vec::new();
+    for x in points {
+        forces.push(potential_grad(x, 1.0));
+    }
+    let mut total = 0.0;
+    for (force, &keep) in forces.iter().zip(keep) {
+        if keep {
+            total += force[0] - force[1] * force[0];
+        }
+    }
+    total
+}
+
+#[test]
+fn forces_that_are_left_out_have_no_derivative() {
+    let gradient = some_forces_grad(&[[0.0, 0.0], [0.5, 0.5], [0.0, 0.0]], &[false, true, false]);
+    assert_eq!((gradient[0], gradient[2]), ([0.0, 0.0], [0.0, 0.0]));
+    assert!(gradient[1].iter().all(|g| g.is_finite() && *g != 0.0), "{gradient:?}");
+    ad::check_grad!(some_forces(&[[0.1, 0.2], [0.5, 0.5]], &[false, true]));
+}

@@ -8,6 +8,7 @@ mod group;
 mod guards;
 mod order;
 mod statements;
+mod summed;
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};

@@ -7,6 +7,8 @@ mod compared;
 mod conditions;
 #[path = "rules/flat.rs"]
 mod flat;
+#[path = "rules/masked.rs"]
+mod masked;
 #[path = "rules/passes.rs"]
 mod passes;
 #[path = "rules/placed.rs"]
@@ -125,16 +127,6 @@ fn examples(rule: &str) -> Vec<Example> {
             |f| {
                 let one = f.lit(f.x, -1.0);
                 f.g.div(f.x, one)
-            },
-        ],
-        "mul_zero.constant" => vec![
-            |f| {
-                let two = f.lit(f.x, 2.0);
-                f.g.binary(Binary::MulZero, two, f.x)
-            },
-            |f| {
-                let zero = f.lit(f.x, 0.0);
-                f.g.binary(Binary::MulZero, zero, f.x)
             },
         ],
         "sub.zero" => vec![|f| {
@@ -325,11 +317,7 @@ fn examples(rule: &str) -> Vec<Example> {
             let r = f.g.broadcast(f.s, &[f.n, f.k]);
             f.g.reshape(r, &[f.k, f.n])
         }],
-        "recast.recast" => vec![|f| {
-            let three = f.g.lit_usize(3);
-            let r = f.g.recast(f.x, &[three]);
-            f.g.recast(r, &[f.n])
-        }],
+        "recast.recast" | "sum.recast" => flat::examples(rule),
         "slice.splat" => vec![|f| {
             let (one, two) = (f.g.lit_usize(1), f.g.lit_usize(2));
             let r = f.g.replicate(f.n, f.s);
@@ -585,6 +573,7 @@ fn examples(rule: &str) -> Vec<Example> {
         | "update.pad" => placed::examples(rule),
         "compare.limit" | "compare.iota" => compared::examples(rule),
         "gather.flat" | "scatter.flat" => flat::examples(rule),
+        "mul_zero.constant" | "mul_zero.powers" | "mul_zero.chain" | "mul_zero.same" => masked::examples(rule),
         "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" | "scatter.parts" => {
             scattered::examples(rule)
         }

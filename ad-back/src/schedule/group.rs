@@ -13,6 +13,7 @@ use super::super::store::{
 };
 use super::order::is_let;
 use super::statements::{Shared, Target};
+use super::summed::{Around, around};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Prim, Reduce};
@@ -53,6 +54,9 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
     let mut step_of: HashMap<Term, usize> = HashMap::new();
     let mut open: HashMap<(Vec<Term>, u32), Vec<usize>> = HashMap::new();
     let mut placed: Vec<(usize, usize)> = Vec::new();
+    // Only statements outside of loops are tiled.
+    let axes = if scope == 0 { around(all, order) } else { HashMap::new() };
+    let mut axes_of_nests: HashMap<usize, Around> = HashMap::new();
     let mut neighbours: Vec<usize> = Vec::new();
     let prover = &InRange::new(g);
     // The conditions that hold in the whole body.
@@ -126,7 +130,9 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
             Some(_) => items.iter().any(|&u| end(u).is_some()),
             None => items.iter().any(|&u| end(u).is_none() || statement.reads.contains_key(&u)),
         };
+        let own_axes = axes.get(&s).copied().unwrap_or_default();
         let can_share = |nest: usize| match &steps[nest].work {
+            _ if axes_of_nests.get(&nest).is_some_and(|nest| nest.delays(own_axes)) => false,
             // A sum of blocks has joined it, and has widened its domain.
             Work::Nest { domain: of_nest, .. } if *of_nest != domain && !full(t) => false,
             Work::Nest { items, .. } if !ends_alike(items) => false,
@@ -187,6 +193,7 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
                 }
                 placed.push((s, nest));
                 step_of.insert(t, nest);
+                axes_of_nests.entry(nest).and_modify(|nest| *nest = nest.and(own_axes));
             }
             None => {
                 if stencil || full(t) {
@@ -195,6 +202,7 @@ pub(super) fn group(all: &Shared<'_>, plan: &mut Plan, order: &[usize], scope: L
                 open.entry((domain.clone(), statement.guard)).or_default().push(steps.len());
                 placed.push((s, steps.len()));
                 step_of.insert(t, steps.len());
+                axes_of_nests.insert(steps.len(), own_axes);
                 steps.push(Step { guard, work: Work::Nest { domain, items: vec![t] } });
             }
         }

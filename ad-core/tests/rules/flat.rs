@@ -1,10 +1,27 @@
-//! Examples of the rules for matrices that are written as vectors.
+//! Examples of the rules for matrices that are written as vectors, and for arrays whose sizes get
+//! other names.
 
 use super::*;
 use ad_core::ir::Var;
 
 pub(super) fn examples(rule: &str) -> Vec<Example> {
     match rule {
+        "recast.recast" => vec![
+            |f| {
+                let three = f.g.lit_usize(3);
+                let r = f.g.recast(f.x, &[three]);
+                f.g.recast(r, &[f.n])
+            },
+            |f| {
+                let (three, repeated) = (f.g.lit_usize(3), f.g.replicate(f.k, f.x));
+                f.g.recast(repeated, &[f.k, three])
+            },
+        ],
+        "sum.recast" => vec![|f| {
+            let three = f.g.lit_usize(3);
+            let r = f.g.recast(f.a, &[three, f.k]);
+            f.g.sum_axes(r, &[1])
+        }],
         "gather.flat" => vec![
             |f| {
                 let v = flat(f, f.a);

@@ -1,7 +1,8 @@
 //! Items that look rows up in tables, and pairs of items: gathers in lanes, blocks of items, bounds
 //! of loops.
 
-use super::{gradient, some};
+use super::{gradient, plan, some};
+use ad_core::descriptor::HVP;
 use ad_oracle::plan::{NestSummary, PartSummary, PlanSummary};
 use quote::quote;
 
@@ -217,4 +218,29 @@ fn tests_of_indices_are_dispatched() {
     );
     let tests: Vec<&NestSummary> = plan.nests.iter().filter(|n| n.sums == 1 && n.fused == 0 && !n.lanes).collect();
     assert!(tests.len() == 1 && tests[0].dispatched, "{plan:#?}");
+}
+
+/// A tangent of the matrices does not wait for the gradient's sum over all items: everything of one
+/// item is in one tile. Four products with all items are left, two of them for the function and its
+/// tangent; the sums of two others over the items are taken before the product.
+#[test]
+fn products_with_a_hessian_are_tiled_as_gradients_are() {
+    let plan = plan(
+        &HVP,
+        quote!(hvp, wrt(q, mu)),
+        quote! {
+            fn f(x: &Array2<f64>, q: &Array3<f64>, mu: &Array2<f64>) -> f64 {
+                let (n, k) = (x.nrows(), mu.nrows());
+                let matrices = q.mapv(f64::exp);
+                let beta = build([n, k], |[i, c]| {
+                    let z = matrices.index_axis(Axis(0), c).dot(&(&x.row(i) - &mu.row(c)));
+                    -0.5 * z.dot(&z)
+                });
+                build1(n, |i| logsumexp(&beta.row(i))).sum()
+            }
+        },
+    );
+    assert_eq!(plan.calls("products") + plan.calls("absorbing_products"), 4, "{plan:#?}");
+    let untiled = plan.nests.iter().filter(|n| n.verb == "compute" && n.functions.contains_key("exp") && !n.tiled);
+    assert_eq!(untiled.count(), 1, "only the matrices: {plan:#?}");
 }

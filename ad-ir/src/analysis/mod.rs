@@ -18,6 +18,7 @@ pub mod bounds;
 pub mod decisions;
 pub mod guards;
 pub mod moving;
+pub mod powers;
 pub mod range;
 pub mod sizes;
 pub mod uses;

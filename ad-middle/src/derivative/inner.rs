@@ -169,12 +169,15 @@ impl Inner<'_> {
 
     /// All arrays of a derivative.
     fn all_parts(&mut self, g: &mut Graph, part: &DerivedPart, given: &InnerCall) -> Vec<Term> {
-        let inputs: Vec<Term> = given.all.iter().map(|&t| own_input(g, t)).collect();
+        let seeds_from = given.all.len() - part.seeds();
+        let of_constant = |g: &Graph, k: usize, t: Term| k >= seeds_from && is_literal(g, t);
+        let own = |(k, &t): (usize, &Term)| if of_constant(g, k, t) { t } else { own_input(g, t) };
+        let inputs: Vec<Term> = given.all.iter().enumerate().map(own).collect();
         let number = |g: &Graph, t: Term| match g.node(t) {
             Node::Input(k) => *k,
             other => panic!("an input, not {other:?}"),
         };
-        let (of_function, of_seeds) = inputs.split_at(inputs.len() - part.seeds());
+        let (of_function, of_seeds) = inputs.split_at(seeds_from);
         let carried = part.active as usize;
         let active: Vec<(u32, Term)> = of_function[..carried].iter().map(|&t| (number(g, t), t)).collect();
         let results = g.instantiate(&given.body, of_function).split_off(carried);
@@ -193,8 +196,10 @@ impl Inner<'_> {
         let types: Vec<Type> = given.all.iter().map(|&t| g.ty(t).clone()).collect();
         let mut params = HashMap::new();
         for (k, (&input, ty)) in inputs.iter().zip(&types).enumerate() {
-            let param = g.param(k, ty.clone());
-            params.insert(input, param);
+            if input != given.all[k] {
+                let param = g.param(k, ty.clone());
+                params.insert(input, param);
+            }
         }
         let results = g.replaced(&roots.derivatives, params);
         g.instantiate(&Body { params: types.into(), results: results.into() }, &given.all)
@@ -252,6 +257,16 @@ impl Inner<'_> {
         let (values, derivatives) = modes::reverse(self.mode, g, results, &seeds, wrt);
         let roots = self.passes.gradient(g, exact, Roots { values, derivatives, ..Roots::default() });
         (roots.values, roots.derivatives)
+    }
+}
+
+/// Whether the term consists of literals. The derivative is computed for such a tangent or
+/// cotangent, and not for an input in its place: products with it need no operation and no mask.
+fn is_literal(g: &Graph, t: Term) -> bool {
+    match g.node(t) {
+        Node::Lit(_) => true,
+        Node::Prim(Prim::Stack, parts) => parts.iter().all(|&part| is_literal(g, part)),
+        _ => false,
     }
 }
 

@@ -12,6 +12,7 @@ use ad_ir::prim::{Binary, Prim, Scaling, Unary};
 
 use super::condition::{wrap, zero_arm};
 use super::one_hot;
+use ad_ir::analysis::powers::finite_where_zero;
 use ad_ir::analysis::zeros::is_zero;
 
 /// A linear map from one array to another. Terms in it are of the primal program.
@@ -172,7 +173,7 @@ pub(crate) fn scale(g: &mut Graph, x: Term, f: Term, masked: KnownZeros) -> Term
         KnownZeros::Unread => !is_polynomial(g, f),
         KnownZeros::Idle | KnownZeros::Arm => g.real_value(f).is_none_or(|c| !c.is_finite()),
     };
-    if absorbs {
+    if absorbs && !finite_where_zero(g, x, f) {
         return g.binary(Binary::MulZero, x, f);
     }
     if let Node::Prim(Prim::Unary(Unary::Neg), args) = g.node(f) {

@@ -1,8 +1,11 @@
 //! Reassociates contractions by cost: a label that only one operand of a contraction has is summed
 //! over that operand first. So `sum(A x)` becomes `(column sums of A) . x`, with additions instead
-//! of products, and often the gradient has that sum already. The pass rewrites only contractions
+//! of products, and often the gradient has that sum already. A sum of sums and differences of such
+//! contractions is the sums of each of them. The pass rewrites only contractions
 //! that nothing else reads (otherwise it would add one more pass over the operand), and no sum that
 //! a decision depends on.
+
+use std::collections::HashMap;
 
 use super::rewrite::Rewriter;
 use super::simplify::contraction::unless_empty;
@@ -11,7 +14,7 @@ use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::uses::Uses;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Contraction, Graph, Node, Term, axis};
-use ad_ir::prim::Prim;
+use ad_ir::prim::{Binary, Prim, Unary};
 
 /// The pass.
 pub const PASS: Pass = Pass {
@@ -25,10 +28,72 @@ pub const PASS: Pass = Pass {
 pub fn associate(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, uses) = (cx.exact(g), cx.get::<Uses>(g, roots));
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
-        let (c, [a, b], lone) = lone_labels(g, t).filter(|_| !exact.contains(&t))?;
-        let pays = pays(t, uses.get(&contracted(g, t)).copied().unwrap_or(0));
-        pays.then(|| sum_operands(g, &c, [done[&a], done[&b]], &lone))
+        let Node::Prim(Prim::Sum(axes), args) = g.node(t).clone() else { return None };
+        if exact.contains(&t) {
+            return None;
+        }
+        let readers = |x: Term| uses.get(&x).copied().unwrap_or(0);
+        let summands = Summands::of(g, args[0], &axes, &readers, MAX_DEPTH)?;
+        // A single contraction that others read as well may be chosen all the same.
+        let pays = match &summands {
+            Summands::Contraction(..) => pays(t, readers(args[0])),
+            _ => summands.read_once(&readers),
+        };
+        pays.then(|| summands.summed(g, done))
     })
+}
+
+/// The greatest depth of additions under a sum.
+const MAX_DEPTH: usize = 8;
+
+/// What is summed: contractions, each with labels that only one of its operands has, and sums and
+/// differences of such. The sum of a sum is the sum of the sums, so each is summed by itself.
+enum Summands {
+    Contraction(Term, Contraction, [Term; 2], Vec<u8>),
+    Negated(Box<Self>),
+    Pair(Binary, Box<[Self; 2]>),
+}
+
+impl Summands {
+    fn of(g: &Graph, t: Term, axes: &[u8], readers: &impl Fn(Term) -> usize, depth: usize) -> Option<Self> {
+        let inner = |x: Term| if depth > 0 { Self::of(g, x, axes, readers, depth - 1) } else { None };
+        match g.node(t) {
+            Node::Prim(Prim::Contract(c), args) => {
+                let lone = lone_labels(c, axes)?;
+                Some(Summands::Contraction(t, c.clone(), [args[0], args[1]], lone))
+            }
+            Node::Prim(Prim::Unary(Unary::Neg), args) if readers(t) == 1 => {
+                Some(Summands::Negated(Box::new(inner(args[0])?)))
+            }
+            Node::Prim(Prim::Binary(op @ (Binary::Add | Binary::Sub)), args) if readers(t) == 1 => {
+                Some(Summands::Pair(*op, Box::new([inner(args[0])?, inner(args[1])?])))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether nothing else reads the contractions.
+    fn read_once(&self, readers: &impl Fn(Term) -> usize) -> bool {
+        match self {
+            Summands::Contraction(t, ..) => readers(*t) == 1,
+            Summands::Negated(of) => of.read_once(readers),
+            Summands::Pair(_, parts) => parts.iter().all(|part| part.read_once(readers)),
+        }
+    }
+
+    fn summed(&self, g: &mut Graph, done: &HashMap<Term, Term>) -> Term {
+        match self {
+            Summands::Contraction(_, c, [a, b], lone) => sum_operands(g, c, [done[a], done[b]], lone),
+            Summands::Negated(of) => {
+                let sum = of.summed(g, done);
+                g.neg(sum)
+            }
+            Summands::Pair(op, parts) => {
+                let [a, b] = [parts[0].summed(g, done), parts[1].summed(g, done)];
+                g.binary(*op, a, b)
+            }
+        }
+    }
 }
 
 /// Whether nothing else reads the contraction that is summed.
@@ -36,23 +101,14 @@ fn pays(t: Term, readers: usize) -> bool {
     choose(Kind::Associate, (t.index(), 0), readers == 1, || format!("({readers} readers of the product)"))
 }
 
-fn contracted(g: &Graph, t: Term) -> Term {
-    match g.node(t) {
-        Node::Prim(_, args) => args[0],
-        _ => t,
-    }
-}
-
-/// For a sum of a contraction: the contraction, its operands and the labels that are summed, if
-/// each of these labels occurs in one operand only.
-fn lone_labels(g: &Graph, t: Term) -> Option<(Contraction, [Term; 2], Vec<u8>)> {
-    let Node::Prim(Prim::Sum(axes), args) = g.node(t) else { return None };
-    let Node::Prim(Prim::Contract(c), operands) = g.node(args[0]) else { return None };
+/// The labels of a contraction that are summed over these axes of its result, if each of them
+/// occurs in one operand only.
+fn lone_labels(c: &Contraction, axes: &[u8]) -> Option<Vec<u8>> {
     let lone: Vec<u8> = axes.iter().map(|&k| c.out[usize::from(k)]).collect();
     let alone = lone.iter().all(|l| c.a.contains(l) != c.b.contains(l));
     // At least one label has to remain in both operands.
     let joined = c.a.iter().any(|l| c.b.contains(l));
-    (alone && joined).then(|| (c.clone(), [operands[0], operands[1]], lone))
+    (alone && joined).then_some(lone)
 }
 
 fn sum_operands(g: &mut Graph, c: &Contraction, [a, b]: [Term; 2], lone: &[u8]) -> Term {

@@ -2,12 +2,13 @@
 //! the same term, both are rewritten in terms of their common subterm, which is then computed once.
 //! A function that occurs alone is left alone: its kernel is as fast and reads better.
 //!
-//! If a derivative divides by the same term several times, or divides a whole array by a scalar,
-//! the pass multiplies by one reciprocal instead. Divisions of the function itself are left alone,
-//! even if no decision depends on them: their quotient is rounded once, and it may be finite where
-//! 1/y overflows (where y is below half of the smallest normal number). In that range a derivative
-//! by y overflows as well; a derivative with respect to x may become infinite although the quotient
-//! is finite (the guide's limits mention this).
+//! If a derivative divides by the same term several times, or by a term whose reciprocal the
+//! function has computed, or divides a whole array by a scalar, the pass multiplies by one
+//! reciprocal instead. Divisions of the function itself are left alone, even if no decision depends
+//! on them: their quotient is rounded once, and it may be finite where 1/y overflows (where y is
+//! below half of the smallest normal number). In that range a derivative by y overflows as well; a
+//! derivative with respect to x may become infinite although the quotient is finite (the guide's
+//! limits mention this).
 
 use std::collections::{HashMap, HashSet};
 
@@ -61,7 +62,14 @@ fn share_outside(g: &mut Graph, roots: &[Term], cx: &mut Context, own: &HashSet<
                 let (_, write) = FAMILIES[family].iter().find(|m| m.0 == f)?;
                 Some(write(g, done[&x]))
             }
-            _ => divided.get(&t).map(|(x, y)| times_reciprocal(g, done[x], done[y])),
+            _ => {
+                let divided = divided.get(&t)?;
+                let reciprocal = match divided.by {
+                    Some(own) => done[&own],
+                    None => reciprocal(g, done[&divided.y]),
+                };
+                Some(divided.x.map_or(reciprocal, |x| times(g, done[&x], reciprocal)))
+            }
         }
     })
 }
@@ -91,23 +99,39 @@ fn member(g: &Graph, t: Term) -> Option<(usize, Unary, Term)> {
 /// both derivatives of `hypot` at (3, 4) are exact.
 const MAX_DIVISIONS: usize = 2;
 
-/// Maps each division of a derivative that becomes a product with a reciprocal to its operands.
-fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, (Term, Term)> {
+/// A quotient of a derivative that becomes a reciprocal, or a product with one.
+#[derive(Clone, Copy)]
+struct Divided {
+    /// The dividend; `None` if it is one.
+    x: Option<Term>,
+    y: Term,
+    /// The reciprocal of `y`, if the function has computed it.
+    by: Option<Term>,
+}
+
+/// Such quotients.
+fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, Divided> {
     let mut by: HashMap<Term, usize> = HashMap::new();
+    let mut reciprocals: HashMap<Term, Term> = HashMap::new();
     let mut found = Vec::new();
     for &t in reachable {
-        let Node::Prim(prim, args) = g.node(t) else { continue };
-        match prim {
-            Prim::Binary(Binary::Div) if !own.contains(&t) && g.real_value(args[1]).is_none() => {
-                found.push((t, args[0], args[1]));
-                *by.entry(args[1]).or_default() += 1;
+        let (x, y) = match g.node(t) {
+            Node::Prim(Prim::Binary(Binary::Div), args) if g.real_value(args[1]).is_none() => {
+                let one = g.real_value(args[0]) == Some(1.0);
+                (Some(args[0]).filter(|_| !one), args[1])
             }
-            Prim::Unary(Unary::Recip) => *by.entry(args[0]).or_default() += 1,
-            _ => {}
+            Node::Prim(Prim::Unary(Unary::Recip), args) => (None, args[0]),
+            _ => continue,
+        };
+        if !own.contains(&t) {
+            found.push((t, x, y));
+            *by.entry(y).or_default() += 1;
+        } else if x.is_none() {
+            reciprocals.insert(y, t);
         }
     }
-    found.retain(|&(_, _, y)| by[&y] > MAX_DIVISIONS || repeated(g, y).is_some());
-    found.into_iter().map(|(t, x, y)| (t, (x, y))).collect()
+    let all = found.into_iter().map(|(t, x, y)| (t, Divided { x, y, by: reciprocals.get(&y).copied() }));
+    all.filter(|(_, one)| one.by.is_some() || by[&one.y] > MAX_DIVISIONS || repeated(g, one.y).is_some()).collect()
 }
 
 /// The scalar that is replicated, if the array is the same everywhere.
@@ -118,16 +142,15 @@ fn repeated(g: &Graph, t: Term) -> Option<Term> {
     }
 }
 
-/// `x * (1 / y)`; the reciprocal of a replicated scalar is computed once.
-fn times_reciprocal(g: &mut Graph, x: Term, y: Term) -> Term {
+/// `1 / y`; that of a replicated scalar is computed once.
+fn reciprocal(g: &mut Graph, y: Term) -> Term {
     let shape = g.shape(y).to_vec();
     let reciprocal = g.unary(Unary::Recip, repeated(g, y).unwrap_or(y));
-    let reciprocal = g.broadcast(reciprocal, &shape);
-    match g.real_value(x) {
-        Some(1.0) => reciprocal,
-        Some(-1.0) => g.neg(reciprocal),
-        _ => g.mul(x, reciprocal),
-    }
+    g.broadcast(reciprocal, &shape)
+}
+
+fn times(g: &mut Graph, x: Term, reciprocal: Term) -> Term {
+    if g.real_value(x) == Some(-1.0) { g.neg(reciprocal) } else { g.mul(x, reciprocal) }
 }
 
 /// `exp(-|x|)`.

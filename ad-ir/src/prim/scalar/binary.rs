@@ -36,7 +36,7 @@ scalar_table! {
         name: "/", folded: Some(|a, b| a / b), emit: Op("/"),
         partials: [
             Some(|g, _, b, _| g.recip(b)),
-            Some(|g, _, b, y| { let q = g.div(y, b); g.neg(q) }),
+            Some(div_db),
         ],
         cost: DIVISION, ..CHEAP
     };
@@ -111,6 +111,12 @@ scalar_table! {
         partials: [Some(|_, _, b, _| b), Some(nonzero)],
         scaling: Absorbing, ..CHEAP
     };
+}
+
+/// `-y / b` for `y = a / b`. The square of a reciprocal needs no other division.
+fn div_db(g: &mut dyn Build, a: Term, b: Term, y: Term) -> Term {
+    let quotient = if a == g.lit_like(a, 1.0) { g.mul(y, y) } else { g.div(y, b) };
+    g.neg(quotient)
 }
 
 /// A mask: 1 where `a` is not 0. Where `a` is 0, the value that it scales is ignored, even if it is

@@ -9,7 +9,6 @@ pub(super) const RULES: &[Rule] = &[
     rule!("fold", "an operation on constants is a constant (+ - * / and sign only)", Exact, fold),
     rule!("neg.neg", "--x = x", Exact, neg_neg),
     rule!("mul.one", "x * 1 = 1 * x = x / 1 = x; x * -1 = -1 * x = -x", Exact, mul_one),
-    rule!("mul_zero.constant", "c *0 x = c * x for a constant that is not 0; 0 *0 x = 0", Exact, mul_zero_constant),
     rule!("sub.zero", "x - 0 = x", Exact, sub_zero),
     rule!("add.neg", "x + -y = x - y; x - -y = x + y; -x + y = y - x", Exact, add_neg),
     rule!("mul.neg", "-x * -y = x * y; -x * y = x * -y = -(x * y); likewise /", Exact, mul_neg),
@@ -32,14 +31,14 @@ pub(super) const RULES: &[Rule] = &[
     rule!("stop.known", "stop_gradient of a term that has no derivative is the term", Exact, stop_known),
 ];
 
-fn binary(g: &Graph, t: Term) -> Option<(Binary, Term, Term)> {
+pub(super) fn binary(g: &Graph, t: Term) -> Option<(Binary, Term, Term)> {
     match g.node(t) {
         Node::Prim(Prim::Binary(f), args) => Some((*f, args[0], args[1])),
         _ => None,
     }
 }
 
-fn negated(g: &Graph, t: Term) -> Option<Term> {
+pub(super) fn negated(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Unary(Unary::Neg), args) => Some(args[0]),
         _ => None,
@@ -90,14 +89,6 @@ fn mul_one(g: &mut Graph, t: Term) -> Option<Term> {
         Binary::Mul if is(g, a, -1.0) => Some(g.neg(b)),
         _ => None,
     }
-}
-
-/// A zero-absorbing product tests whether its first factor is 0. For a constant, the answer is
-/// known.
-fn mul_zero_constant(g: &mut Graph, t: Term) -> Option<Term> {
-    let (Binary::MulZero, a, b) = binary(g, t)? else { return None };
-    let c = g.real_value(a)?;
-    Some(if c == 0.0 { g.zeros_like(b) } else { g.mul(a, b) })
 }
 
 fn sub_zero(g: &mut Graph, t: Term) -> Option<Term> {
@@ -175,7 +166,7 @@ fn add_same(g: &mut Graph, t: Term) -> Option<Term> {
 }
 
 /// The constant factor of a product, and the other factor.
-fn scaled(g: &Graph, t: Term) -> Option<(f64, Term)> {
+pub(super) fn scaled(g: &Graph, t: Term) -> Option<(f64, Term)> {
     let (Binary::Mul, a, b) = binary(g, t)? else { return None };
     match (g.real_value(a), g.real_value(b)) {
         (Some(c), None) => Some((c, b)),
@@ -224,23 +215,26 @@ fn mul_constants_inside(g: &mut Graph, t: Term) -> Option<Term> {
 /// The greatest literal exponent whose power is written as products.
 const MAX_EXPANDED_EXPONENT: i128 = 8;
 
-/// A power by repeated squaring. These are the products of `powi` itself, in its order, so the bits
-/// are the same.
+/// These are the products of `powi` itself, in its order, so the bits are the same.
 fn powi_small(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::PowI, args) = g.node(t) else { return None };
     let (x, n) = (args[0], args[1]);
     let Node::Lit(Lit::Int(IntTy::I32, n @ 1..=MAX_EXPANDED_EXPONENT)) = *g.node(g.splat(n)) else { return None };
-    let (mut product, mut square, mut rest) = (None, x, n);
-    loop {
-        if rest % 2 == 1 {
+    u32::try_from(n).ok().map(|n| by_squaring(g, x, n))
+}
+
+/// A power with a positive exponent, by repeated squaring.
+pub(super) fn by_squaring(g: &mut Graph, x: Term, n: u32) -> Term {
+    let (mut product, mut square) = (None, x);
+    for bit in 0..=n.ilog2() {
+        if bit > 0 {
+            square = g.mul(square, square);
+        }
+        if n >> bit & 1 == 1 {
             product = Some(product.map_or(square, |product| g.mul(product, square)));
         }
-        rest /= 2;
-        if rest == 0 {
-            return product;
-        }
-        square = g.mul(square, square);
     }
+    product.unwrap_or(square)
 }
 
 fn relaxed_alone(g: &mut Graph, t: Term) -> Option<Term> {

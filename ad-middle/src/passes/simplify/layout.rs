@@ -26,13 +26,19 @@ pub(super) const RULES: &[Rule] = &[
     rule!("sum.sum", "sum (sum x) = sum x over both sets of axes", Loose, sum_sum),
     rule!("sum.replicate", "sum (replicate x) = replicate (sum x), for different axes", Loose, sum_replicate),
     rule!("sum.pad", "sum (pad x) = pad (sum x), where x is inside along the summed axes", Loose, sum_pad),
+    rule!("sum.recast", "sum (recast x) = recast (sum x), where the summed axes keep their sizes", Loose, sum_recast),
     rule!("sum.literal", "sum (replicate c) = c n, for a finite literal c", Loose, sum_literal),
     rule!("sum.neg", "sum (-x) = -(sum x), but for the sign of zero", Loose, sum_neg),
     rule!("sum.single", "sum of an axis of size 1 drops it (but for the sign of zero)", Loose, sum_single),
     rule!("elementwise.replicate", "op (replicate x) (replicate y) = replicate (op x y)", Exact, elementwise_replicate),
     rule!("reshape.reshape", "reshape (reshape x) = reshape x", Exact, reshape_reshape),
     rule!("reshape.splat", "reshape (replicate s) = replicate s, for a scalar s", Exact, reshape_splat),
-    rule!("recast.recast", "recast (recast x) = recast x; recast (replicate s) = replicate s", Exact, recast_recast),
+    rule!(
+        "recast.recast",
+        "recast (recast x) = recast x; recast (replicate x) = replicate (recast x)",
+        Exact,
+        recast_recast
+    ),
     rule!("slice.splat", "slice (replicate s) = replicate s, for a scalar s", Exact, slice_splat),
     rule!("slice.slice", "slice (slice x) = slice x, for unit steps", Exact, slice_slice),
     rule!(
@@ -232,6 +238,18 @@ fn sum_pad(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.pad(sum, &starts, &steps, &sizes))
 }
 
+fn sum_recast(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Prim::Sum(axes), args) = args_of(g, t)? else { return None };
+    let (Prim::Recast, inner) = args_of(g, args[0])? else { return None };
+    let keeps = |a: &u8| g.shape(args[0])[usize::from(*a)] == g.shape(inner[0])[usize::from(*a)];
+    if !axes.iter().all(keeps) {
+        return None;
+    }
+    let sizes = g.shape(t).to_vec();
+    let sum = g.sum_axes(inner[0], &axes);
+    Some(g.recast(sum, &sizes))
+}
+
 fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
     let (x, axes) = summed(g, t)?;
     let c = g.real_value(x).filter(|c| c.is_finite())?;
@@ -321,8 +339,12 @@ fn recast_recast(g: &mut Graph, t: Term) -> Option<Term> {
     if let Some((Prim::Recast, inner)) = args_of(g, args[0]) {
         return Some(g.recast(inner[0], &args[1..]));
     }
-    let s = g.splat(args[0]);
-    (g.rank(s) == 0 && s != args[0]).then(|| g.broadcast(s, &args[1..]))
+    let (x, axes, _) = replicated(g, args[0])?;
+    let size = |a: &u8| args[1 + usize::from(*a)];
+    let (sizes, rest): (Vec<Term>, Vec<Term>) =
+        (axes.iter().map(size).collect(), others(args.len() - 1, &axes).iter().map(size).collect());
+    let x = g.recast(x, &rest);
+    Some(g.replicate_axes(x, &axes, &sizes))
 }
 
 fn slice_splat(g: &mut Graph, t: Term) -> Option<Term> {

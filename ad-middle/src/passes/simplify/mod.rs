@@ -13,6 +13,7 @@ mod control;
 mod flat;
 pub(crate) mod index;
 pub(crate) mod layout;
+mod masked;
 pub(crate) mod part;
 pub(crate) mod scatter;
 pub(crate) mod update;
@@ -84,10 +85,11 @@ use rule;
 
 /// All tables, in the order in which they are tried.
 #[must_use]
-pub fn tables() -> [&'static [Rule]; 9] {
+pub fn tables() -> [&'static [Rule]; 10] {
     [
         control::RULES,
         arith::RULES,
+        masked::RULES,
         layout::RULES,
         index::RULES,
         update::RULES,

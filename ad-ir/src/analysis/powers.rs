@@ -1,0 +1,88 @@
+//! Powers of one term: whether a factor is finite wherever another one is 0, so that their product
+//! needs no mask. This module must never look into a term that is no product.
+
+use crate::ir::{Graph, Node, Term};
+use crate::prim::{Binary, Prim, Unary};
+
+/// Whether `b` is finite wherever `a` is 0: both are powers of one number, which is 0 or close to
+/// it there, or both are powers of its reciprocal.
+#[must_use]
+pub fn finite_where_zero(g: &Graph, a: Term, b: Term) -> bool {
+    Power::of(g, a).times(&Power::of(g, b)).is_some_and(|product| product.is_moderate())
+}
+
+/// A constant times a power of one term, as a product or quotient whose factors are all powers with
+/// exponents of one sign. So no factor is infinite or NaN where another one is 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Power {
+    /// The term. Its exponent is not 0.
+    pub base: Term,
+    /// Positive or negative.
+    pub exponent: i32,
+    /// The product of the constants.
+    pub factor: f64,
+    /// The reciprocal of the base, if it is among the factors.
+    pub reciprocal: Option<Term>,
+    /// The sum of the absolute binary logarithms of the constants.
+    scale: f64,
+}
+
+impl Power {
+    /// A term as a power: of itself, if it is no such product.
+    #[must_use]
+    pub fn of(g: &Graph, t: Term) -> Self {
+        Self::product(g, t).unwrap_or(Power { base: t, exponent: 1, factor: 1.0, reciprocal: None, scale: 0.0 })
+    }
+
+    fn product(g: &Graph, t: Term) -> Option<Self> {
+        match g.node(t) {
+            Node::Prim(Prim::Unary(Unary::Neg), args) => Some(Self::of(g, args[0]).scaled(-1.0)),
+            Node::Prim(Prim::Unary(Unary::Recip), args) => Some(Self::of(g, args[0]).inverse(Some(t))),
+            Node::Prim(Prim::Binary(Binary::Mul), args) => match (g.real_value(args[0]), g.real_value(args[1])) {
+                (Some(c), None) => Some(Self::of(g, args[1]).scaled(c)),
+                (None, Some(c)) => Some(Self::of(g, args[0]).scaled(c)),
+                _ => Self::of(g, args[0]).times(&Self::of(g, args[1])),
+            },
+            Node::Prim(Prim::Binary(Binary::Div), args) => match (g.real_value(args[0]), g.real_value(args[1])) {
+                (Some(c), None) => {
+                    let reciprocal = if c == 1.0 { Some(t) } else { None };
+                    Some(Self::of(g, args[1]).inverse(reciprocal).scaled(c))
+                }
+                (None, Some(c)) => Some(Self::of(g, args[0]).scaled(1.0 / c)),
+                _ => Self::of(g, args[0]).times(&Self::of(g, args[1]).inverse(None)),
+            },
+            _ => None,
+        }
+    }
+
+    /// The product, if it is a power of the same kind.
+    #[must_use]
+    pub fn times(&self, other: &Self) -> Option<Self> {
+        let alike = self.base == other.base && self.exponent.signum() == other.exponent.signum();
+        alike.then(|| Power {
+            exponent: self.exponent + other.exponent,
+            factor: self.factor * other.factor,
+            reciprocal: self.reciprocal.or(other.reciprocal),
+            scale: self.scale + other.scale,
+            ..*self
+        })
+    }
+
+    fn scaled(self, c: f64) -> Self {
+        Power { factor: self.factor * c, scale: self.scale + c.abs().log2().abs(), ..self }
+    }
+
+    /// One divided by the power, and the term that is this quotient.
+    fn inverse(self, quotient: Option<Term>) -> Self {
+        let of_base = self.exponent == 1 && self.scale == 0.0 && self.factor > 0.0;
+        let reciprocal = quotient.filter(|_| of_base);
+        Power { exponent: -self.exponent, factor: 1.0 / self.factor, reciprocal, ..self }
+    }
+
+    /// Whether the power is 0 only where the base or its reciprocal is far below 1, in either
+    /// precision, and then no larger than a finite constant. (A constant 0 has an infinite scale.)
+    #[must_use]
+    pub fn is_moderate(&self) -> bool {
+        self.exponent.abs() <= 8 && self.scale <= 20.0
+    }
+}
