@@ -5,46 +5,111 @@
 //! This module must never leave out an element that something reads: what it does not know reads
 //! the whole array.
 
+use std::collections::HashSet;
+
 use ad_ir::ir::{Graph, Node, Term, TermTable};
-use ad_ir::prim::{Cmp, Prim};
-use ad_ir::sorted::SortedMap;
+use ad_ir::prim::{Binary, Cmp, Prim, Unary};
+use ad_ir::sorted::{SortedMap, SortedSet};
 use ad_middle::passes::lowering::opened::LoopScopes;
 
-use super::store::{Class, bounds_an_index, zero_from};
+use super::store::{Class, bounds_an_index, is_exact_sum, under_replication, zero_from, zeros_from};
 
 /// The elements of an array that are read.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum Demand {
     None,
-    /// Those at which this test of the index holds.
-    Under(Term),
-    All,
+    /// Those at which these tests of the index hold; all elements if there is no test.
+    Under(SortedSet<Term>),
 }
 
 impl Demand {
-    fn and(self, other: Demand) -> Demand {
+    fn all() -> Demand {
+        Demand::Under(SortedSet::new())
+    }
+
+    fn under(test: Term) -> Demand {
+        Demand::Under(SortedSet::from([test]))
+    }
+
+    /// What two readers read together.
+    fn and(self, other: &Demand) -> Demand {
         match (self, other) {
-            (Demand::None, d) | (d, Demand::None) => d,
-            (a, b) if a == b => a,
-            _ => Demand::All,
+            (Demand::None, d) => d.clone(),
+            (d, Demand::None) => d,
+            (Demand::Under(a), Demand::Under(b)) => Demand::Under(a.into_iter().filter(|t| b.contains(t)).collect()),
+        }
+    }
+
+    /// What is read, where this test holds too.
+    fn where_also(&self, test: Term) -> Demand {
+        match self {
+            Demand::None => Demand::None,
+            Demand::Under(tests) => Demand::Under(tests.iter().copied().chain([test]).collect()),
+        }
+    }
+
+    /// What is read of an array that is repeated along new axes: a test that is the same along
+    /// these is a test of the array.
+    fn of_repeated(&self, g: &Graph, axes: &[u8]) -> Demand {
+        let without = |&test: &Term| match g.node(test) {
+            Node::Prim(Prim::Replicate(over), of) if **over == *axes => Some(of[0]),
+            _ => None,
+        };
+        match self {
+            Demand::None => Demand::None,
+            Demand::Under(tests) => Demand::Under(tests.iter().filter_map(without).collect()),
         }
     }
 }
 
 /// The test of the index outside of which the elements of an array are zero.
 pub(super) fn limit_of_elements(g: &Graph, t: Term) -> Option<Term> {
-    zero_from(g, t).filter(|test| g.shape(*test) == g.shape(t))
+    limit(g, t, MAX_DEPTH)
 }
 
-/// The test of the index that a scatter of this stored array reads: the loop that scatters it ends
-/// at the limit of its elements.
+/// The greatest depth of sums and multiples of arrays with one limit.
+const MAX_DEPTH: usize = 4;
+
+fn limit(g: &Graph, t: Term, depth: usize) -> Option<Term> {
+    let of = |x: Term| limit(g, x, depth.checked_sub(1)?);
+    let finite = |x: Term| g.real_value(x).is_some_and(f64::is_finite);
+    match g.node(t) {
+        // A test that is the same along the summed axes holds for the sum as well.
+        Node::Prim(Prim::Sum(axes), args) => zeros_from(g, args[0]).find_map(|test| match g.node(test) {
+            Node::Prim(Prim::Replicate(over), of) if over == axes => Some(of[0]),
+            _ => None,
+        }),
+        Node::Prim(Prim::Unary(Unary::Neg), args) => of(args[0]),
+        Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), args) => {
+            of(args[0]).filter(|&test| of(args[1]) == Some(test))
+        }
+        Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[1]) => of(args[0]),
+        Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[0]) => of(args[1]),
+        _ => zero_from(g, t).filter(|test| g.shape(*test) == g.shape(t)),
+    }
+}
+
+/// The test of the index that a scatter of this array reads: the loop that scatters it ends at the
+/// limit of its elements. If the elements themselves are a choice by the test, it is known anyway.
 pub(super) fn limit_of_scattered(g: &Graph, class: Class, src: Term) -> Option<Term> {
-    if class == Class::Buffer { limit_of_elements(g, src) } else { None }
+    let known = class != Class::Buffer && matches!(g.node(src), Node::Prim(Prim::Select, _));
+    if known { None } else { limit_of_elements(g, src) }
+}
+
+/// The test of the index that the nest of a full sum of a row reads: what is summed is zero behind
+/// the limit. A sum in the function's order is a kernel, which reads all elements.
+pub(super) fn limit_of_summed(g: &Graph, exact: &HashSet<Term>, t: Term) -> Option<Term> {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(_), args) if g.rank(t) == 0 && g.rank(args[0]) == 1 && !is_exact_sum(g, exact, t) => {
+            limit_of_elements(g, args[0])
+        }
+        _ => None,
+    }
 }
 
 /// Whether a test of an index holds for the indices below this number.
 pub(super) fn ends_at(g: &Graph, test: Term, end: Term) -> bool {
-    match g.node(test) {
+    match g.node(under_replication(g, test)) {
         Node::Prim(Prim::Compare(Cmp::Lt), sides) => g.splat(sides[1]) == end,
         _ => false,
     }
@@ -53,15 +118,16 @@ pub(super) fn ends_at(g: &Graph, test: Term, end: Term) -> bool {
 /// The tests of an index that the code of a term reads, in addition to what the term reads.
 pub(super) fn tests_of(
     g: &Graph,
-    class: &TermTable<Class>,
+    (class, exact): (&TermTable<Class>, &HashSet<Term>),
     read_under: &SortedMap<Term, Term>,
     t: Term,
 ) -> impl Iterator<Item = Term> {
+    let summed = limit_of_summed(g, exact, t);
     let scattered = match *g.node(t) {
         Node::Scatter { src, .. } => limit_of_scattered(g, class[src], src),
         _ => None,
     };
-    read_under.get(&t).copied().into_iter().chain(scattered)
+    read_under.get(&t).copied().into_iter().chain(scattered).chain(summed)
 }
 
 /// The stored arrays of loop bodies that are read under a test of the index only, with the test.
@@ -70,39 +136,54 @@ pub(super) fn tests_of(
 pub(super) fn read_under_tests(
     g: &Graph,
     reach: &[Term],
-    class: &TermTable<Class>,
+    (class, exact): (&TermTable<Class>, &HashSet<Term>),
     (whole, scopes, guard): (&[Term], &LoopScopes, &TermTable<u32>),
 ) -> SortedMap<Term, Term> {
-    let mut demands = TermTable::new(Demand::None);
-    whole.iter().for_each(|&t| demands[t] = Demand::All);
+    let mut demands: SortedMap<Term, Demand> = SortedMap::new();
+    whole.iter().for_each(|&t| {
+        demands.insert(t, Demand::all());
+    });
     let mut found = SortedMap::new();
     // Parents are newer than children: all readers of a term have been visited before it.
     for &t in reach.iter().rev() {
-        let own = demands[t];
-        let mut read = |c: Term, demand: Demand| demands[c] = demands[c].and(demand);
+        let own = demands.remove(&t).unwrap_or(Demand::None);
+        let mut read = |c: Term, demand: &Demand| {
+            let before = demands.remove(&c).unwrap_or(Demand::None);
+            demands.insert(c, before.and(demand));
+        };
         match g.node(t) {
             Node::Prim(Prim::Select, args) if bounds_an_index(g, args[0]) => {
-                read(args[0], Demand::All);
-                read(args[1], Demand::Under(args[0]));
-                read(args[2], own);
+                read(args[0], &Demand::all());
+                read(args[1], &own.where_also(args[0]));
+                read(args[2], &own);
             }
-            Node::Prim(prim, args) if prim.is_elementwise() => args.iter().for_each(|&c| read(c, own)),
+            Node::Prim(prim, args) if prim.is_elementwise() => args.iter().for_each(|&c| read(c, &own)),
+            Node::Prim(Prim::Replicate(axes), args) => {
+                read(args[0], &own.of_repeated(g, axes));
+                args[1..].iter().for_each(|&c| read(c, &Demand::all()));
+            }
             // What a scatter writes behind the limit of what it scatters has no effect.
             Node::Scatter { src, .. } => {
                 g.node(t).for_each_child(|c| {
                     let limit = if c == *src { limit_of_elements(g, c) } else { None };
-                    read(c, limit.map_or(Demand::All, Demand::Under));
+                    read(c, &limit.map_or_else(Demand::all, Demand::under));
                 });
             }
-            node => node.for_each_child(|c| read(c, Demand::All)),
+            Node::Prim(Prim::Sum(_), args) => {
+                read(args[0], &limit_of_summed(g, exact, t).map_or_else(Demand::all, Demand::under));
+            }
+            node => node.for_each_child(|c| read(c, &Demand::all())),
         }
-        if let Demand::Under(test) = own
-            && class[t] == Class::Buffer
-            && g.rank(t) > 0
-            && g.shape(t) == g.shape(test)
-            && scopes.of(t) > 0
-            && scopes.contains(scopes.of(test), scopes.of(t))
-            && (guard[test] == 0 || guard[test] == guard[t])
+        if class[t] != Class::Buffer || g.rank(t) == 0 || scopes.of(t) == 0 {
+            continue;
+        }
+        let known = |&test: &Term| {
+            g.shape(t) == g.shape(test)
+                && scopes.contains(scopes.of(test), scopes.of(t))
+                && (guard[test] == 0 || guard[test] == guard[t])
+        };
+        if let Demand::Under(tests) = own
+            && let Some(test) = tests.into_iter().find(known)
         {
             found.insert(t, test);
         }

@@ -1,7 +1,7 @@
 //! The items of a nest: the values that it stores or accumulates, over a graph of scalar
 //! operations. This module does not decide which terms a nest computes.
 
-use super::demand::limit_of_scattered;
+use super::demand::{limit_of_scattered, limit_of_summed};
 use super::kernel::{Id, Kernel, Op};
 use super::plan::{Plan, domain_of};
 use ad_ir::choice::{Kind, choose};
@@ -69,6 +69,7 @@ pub(super) fn items(
                 let kept = identity.iter().zip(&reduced).filter(|(_, reduced)| !**reduced);
                 let kept: Vec<Id> = kept.map(|(&ix, _)| ix).collect();
                 let value = kernel.element(args[0], identity, &[])?;
+                let value = where_read(kernel, limit_of_summed(g, &plan.exact, t).as_ref(), identity, value)?;
                 let mut value = where_read(kernel, plan.read_under.get(&t), &kept, value)?;
                 // The sum is over nearly the whole domain.
                 for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
@@ -113,6 +114,9 @@ pub(super) fn items(
 fn where_read(kernel: &mut Kernel<'_>, test: Option<&Term>, index: &[Id], value: Id) -> Result<Id, String> {
     let Some(&test) = test else { return Ok(value) };
     let (test, zero) = (kernel.element(test, index, &[])?, kernel.zero(value));
+    if matches!(kernel.node(value).op, Op::If(c, _, other) if c == test && other == zero) {
+        return Ok(value);
+    }
     Ok(kernel.choose(test, value, zero))
 }
 
@@ -135,7 +139,8 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, 
 /// which it holds.
 pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {
     let mut mask = None;
-    for item in &*items {
+    // A value that only the nest itself reads has no effect of its own.
+    for item in items.iter().filter(|item| !matches!(item, Item::Store { out: None, .. })) {
         let (Item::Fold { out, fold: Fold::Sum, value, .. }
         | Item::Scatter { out, put: Put::Add, value, .. }
         | Item::Block { out, put: Put::Add, value, .. }) = item
@@ -159,10 +164,13 @@ pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Opti
         return None;
     }
     for item in items {
-        if let Item::Fold { value, .. } | Item::Scatter { value, .. } | Item::Block { value, .. } = item
-            && let Op::If(_, a, _) = kernel.node(*value).op
-        {
-            *value = a;
+        if let Item::Fold { value, .. } | Item::Scatter { value, .. } | Item::Block { value, .. } = item {
+            // A condition may stand there twice: of what is summed, and of what is read.
+            while let Op::If(c, a, _) = kernel.node(*value).op
+                && Some(c) == mask
+            {
+                *value = a;
+            }
         }
     }
     mask

@@ -125,7 +125,7 @@ fn planned(
     let around = ProgramContext { exact: &exact, windows: &windows, loops: &loops, scopes: &scopes };
     let class = classify(g, &reach, &whole, around);
     let (sets, guard) = guards(g, &reach, &roots, &loops, &scopes);
-    let read_under = read_under_tests(g, &reach, &class, (&[&roots[..], &whole].concat(), &scopes, &guard));
+    let read_under = read_under_tests(g, &reach, (&class, &exact), (&[&roots[..], &whole].concat(), &scopes, &guard));
 
     let mut statements: Vec<ScheduledStatement> = Vec::new();
     let mut of_term: HashMap<Term, usize> = HashMap::new();
@@ -163,7 +163,7 @@ fn planned(
         let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
         let guard = if named { 0 } else { guard[t] };
         let mut read = reads(g, &class, (&windows, &exact), t);
-        for test in tests_of(g, &class, &read_under, t) {
+        for test in tests_of(g, (&class, &exact), &read_under, t) {
             for (c, _) in reads(g, &class, (&windows, &exact), test) {
                 read.entry(c).or_insert(false);
             }

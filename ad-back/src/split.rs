@@ -113,6 +113,8 @@ pub(super) struct Prefix<'a> {
     pub(super) items: Vec<Item>,
     /// The first index after it: a closed scalar, or a value that depends on enclosing loops.
     pub(super) end: Id,
+    /// The index test, in the nest that it is a prefix of.
+    pub(super) test: Id,
 }
 
 impl Prefix<'_> {
@@ -147,7 +149,7 @@ pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option
         };
         if known && idle(k, items, (this, !value)) {
             let (kernel, items, map) = decided(k, items, &HashMap::from([(this, value)]), inner, 0);
-            return Some(Prefix { kernel, items, end: map[end as usize] });
+            return Some(Prefix { kernel, items, end: map[end as usize], test: this });
         }
     }
     None
@@ -203,6 +205,10 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
                 },
                 (Prim::Binary(Binary::Add), &[a, b]) => match (of(a), of(b)) {
                     (KnownValue::Zero(a), KnownValue::Zero(b)) => KnownValue::Zero(a || b),
+                    _ => KnownValue::Other(this),
+                },
+                (Prim::Binary(Binary::Sub), &[a, b]) => match (of(a), of(b)) {
+                    (KnownValue::Zero(a), KnownValue::Zero(b)) => KnownValue::Zero(a || !b),
                     _ => KnownValue::Other(this),
                 },
                 (Prim::Binary(Binary::MulZero), &[a, _]) if matches!(of(a), KnownValue::Zero(_)) => {

@@ -44,22 +44,38 @@ const MAX_RECOMPUTED_COST: u32 = 256;
 /// Whether `t` compares an index along one axis with a bound. A loop over this axis ends at the
 /// bound, if it sees the comparison. So the comparison is not stored.
 pub(super) fn bounds_an_index(g: &Graph, t: Term) -> bool {
-    let is_index = |mut t: Term| {
-        while let Node::Prim(Prim::Replicate(_) | Prim::Transpose(_), args) = g.node(t) {
-            t = args[0];
-        }
-        matches!(g.node(t), Node::Prim(Prim::Iota, _))
-    };
-    matches!(g.node(t), Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) if is_index(sides[0]) != is_index(sides[1]))
+    let is_index = |t: Term| matches!(g.node(under_replication(g, t)), Node::Prim(Prim::Iota, _));
+    match g.node(under_replication(g, t)) {
+        Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) => is_index(sides[0]) != is_index(sides[1]),
+        _ => false,
+    }
 }
 
-/// The bound of an index from which on the elements of `t` are zero, or the summands of a sum.
+/// The array that a term repeats along more axes, or shows with its axes in another order.
+pub(super) fn under_replication(g: &Graph, mut t: Term) -> Term {
+    while let Node::Prim(Prim::Replicate(_) | Prim::Transpose(_), args) = g.node(t) {
+        t = args[0];
+    }
+    t
+}
+
+/// The test of an index from whose bound on the elements of `t` are zero, or the summands of a sum.
 pub(super) fn zero_from(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Sum(_), args) => zero_from(g, args[0]),
-        Node::Prim(Prim::Select, args) if bounds_an_index(g, args[0]) && is_zero(g, args[2]) => Some(args[0]),
-        _ => None,
+        _ => zeros_from(g, t).next(),
     }
+}
+
+/// The tests of indices outside of which the elements of `t` are zero, from the outermost one on.
+pub(super) fn zeros_from(g: &Graph, mut t: Term) -> impl Iterator<Item = Term> {
+    std::iter::from_fn(move || match g.node(t) {
+        Node::Prim(Prim::Select, args) if bounds_an_index(g, args[0]) && is_zero(g, args[2]) => {
+            t = args[1];
+            Some(args[0])
+        }
+        _ => None,
+    })
 }
 
 /// Whether all elements of `t` are the same scalar.

@@ -27,6 +27,8 @@ mod collect;
 mod count;
 #[path = "ratios/formulas.rs"]
 mod formulas;
+#[path = "ratios/groups.rs"]
+mod groups;
 #[path = "ratios/jacobians.rs"]
 mod jacobians;
 #[path = "ratios/kinds.rs"]
@@ -85,8 +87,16 @@ fn wanted(name: &str) -> bool {
 
 #[test]
 fn gradients_cost_a_fixed_number_of_times_the_function() {
-    let all =
-        [programs::all(), kinds::all(), shapes::all(), stacks::all(), seldom::all(), recursive::all(), table::all()];
+    let all = [
+        programs::all(),
+        kinds::all(),
+        shapes::all(),
+        stacks::all(),
+        seldom::all(),
+        groups::all(),
+        recursive::all(),
+        table::all(),
+    ];
     let programs: Vec<_> = all.into_iter().flatten().filter(|p| wanted(p.name) && taken(&p.item)).collect();
     let (mut lib, mut main) = (String::from(count::PRELUDE), String::from("use ratios::*;\nfn main() {\n"));
     for p in &programs {

@@ -295,10 +295,17 @@ fn examples(rule: &str) -> Vec<Example> {
                 f.g.sum_axes(padded, &[1])
             },
         ],
-        "sum.neg" => vec![|f| {
-            let minus = f.g.neg(f.a);
-            f.g.sum_axes(minus, &[1])
-        }],
+        "sum.neg" => vec![
+            |f| {
+                let minus = f.g.neg(f.a);
+                f.g.sum_axes(minus, &[1])
+            },
+            |f| {
+                let (minus, zero) = (f.g.neg(f.x), f.lit(f.x, 0.0));
+                let masked = f.g.select(f.m, minus, zero);
+                f.g.sum_axes(masked, &[0])
+            },
+        ],
         "sum.single" => vec![|f| {
             let one = f.g.lit_usize(1);
             let r = f.g.reshape(f.a, &[one, f.n, f.k]);
@@ -573,7 +580,9 @@ fn examples(rule: &str) -> Vec<Example> {
         | "update.pad" => placed::examples(rule),
         "compare.limit" | "compare.iota" => compared::examples(rule),
         "gather.flat" | "scatter.flat" => flat::examples(rule),
-        "mul_zero.constant" | "mul_zero.powers" | "mul_zero.chain" | "mul_zero.same" => masked::examples(rule),
+        "mul_zero.constant" | "mul_zero.indicator" | "mul_zero.powers" | "mul_zero.chain" | "mul_zero.same" => {
+            masked::examples(rule)
+        }
         "mul_zero.scatter" | "scale.scatter" | "sum.scatter" | "scatter.scatter" | "scatter.parts" => {
             scattered::examples(rule)
         }

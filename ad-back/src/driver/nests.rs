@@ -45,6 +45,14 @@ impl Driver<'_> {
         quote!(let mut #name = #array;).into()
     }
 
+    /// As [`Driver::allocate`] in a loop, for an array whose elements behind `end` are not read.
+    fn refilled_until(&mut self, t: Term, end: &TokenStream) -> Code {
+        self.hoist(t);
+        let (out, fill) = (self.name(t), self.initial_value(t));
+        let all = self.slice_mut(t, &out);
+        quote!(#all[..#end].fill(#fill);).into()
+    }
+
     /// The memory of a result that a kernel writes as a whole.
     pub(super) fn allocate_for_kernel(&mut self, t: Term, names: &mut Vec<Term>, guard: &[Guard], k: usize) -> Code {
         if self.stack_lens(t).is_some() {
@@ -83,6 +91,10 @@ impl Driver<'_> {
             (None, Some(ragged)) => (&ragged.kernel, &*ragged.items, NestRange::Ragged(ragged.end)),
             (None, None) => (kernel, items, NestRange::Whole),
         };
+        let mut inside = match &prefix {
+            Some(prefix) => self.prefix_length(prefix, &mut names, &mut code)?,
+            None => quote!(),
+        };
         for &t in outs {
             self.name(t);
             if let Some((&of, _)) = reused.iter().find(|r| *r.1 == t) {
@@ -92,7 +104,11 @@ impl Driver<'_> {
                 code.push(quote!(let mut #name = #from;));
             } else if allocate && g.rank(t) > 0 {
                 let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
-                code.push(self.allocate(t, &mut names, added));
+                let ends = g.rank(t) == 1 && prefix.as_ref().is_some_and(|prefix| self.is_read_within(prefix, t));
+                code.push(match added && ends {
+                    true => self.refilled_until(t, &inside),
+                    false => self.allocate(t, &mut names, added),
+                });
             }
         }
         // Facts that assume a nonempty domain hold only inside of the nest.
@@ -108,9 +124,9 @@ impl Driver<'_> {
         } else {
             None
         };
-        let (mut inside, mut within, mut part) = (quote!(), None, part);
+        let (mut within, mut part) = (None, part);
         if let Some(prefix) = &prefix {
-            inside = self.prefix_length(prefix, &mut names, &mut code)?;
+            self.zeros_behind(prefix, &inside).into_iter().for_each(|zeros| code.push(zeros));
         }
         let rows = match part {
             NestRange::Whole => self.along_rows(kernel, items, None),

@@ -120,22 +120,23 @@ impl Driver<'_> {
     }
 
     /// A prefix of each row of a nest. Outside of it the nest only stores zeros. `None` if the
-    /// memory there is not zero already.
+    /// memory there is not zero already, unless nothing reads it.
     pub(super) fn ragged<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
-        let fits = items.iter().all(|item| match *item {
-            Item::Store { out, .. } => out.is_none_or(|t| self.memory.fresh.contains(&t)),
-            _ => true,
-        });
-        if !fits {
-            return None;
-        }
         let about = kernel.loops.last().map_or(0, |n| n.index());
         let why = || "of each row to the range in which an index test holds".into();
-        prefix(kernel, items, true).filter(|_| choose(Kind::LoopBounds, (about, 3 + kernel.nodes.len()), true, why))
+        let found = prefix(kernel, items, true)?;
+        let unread = |t: Term, value: Id| {
+            self.plan.read_under.contains_key(&t)
+                && matches!(kernel.node(value).op, Op::If(test, ..) if test == found.test)
+        };
+        let fits = items.iter().all(|item| match *item {
+            Item::Store { out: Some(t), value } => self.memory.fresh.contains(&t) || unread(t, value),
+            _ => true,
+        });
+        (fits && choose(Kind::LoopBounds, (about, 3 + kernel.nodes.len()), true, why)).then_some(found)
     }
 
-    /// The number of elements of the prefix. The elements after it are filled with zeros, if they
-    /// are read.
+    /// The number of elements of the prefix.
     pub(super) fn prefix_length(
         &mut self,
         prefix: &Prefix<'_>,
@@ -144,23 +145,34 @@ impl Driver<'_> {
     ) -> Result<TokenStream, String> {
         let (size, named) = self.scalar_expr(*prefix.kernel.loops.last().ok_or("a nest without loops")?);
         names.extend(named);
-        let bound = prefix.end().ok_or("a bound that is not a scalar")?;
-        let (end, named) = self.scalar_expr(bound);
+        let (end, named) = self.scalar_expr(prefix.end().ok_or("a bound that is not a scalar")?);
         names.extend(named);
         let (size, end) = (size.receiver(), end.tokens);
         let inside = self.taken.fresh("inside");
         code.push(quote!(let #inside = #size.min(#end);));
-        for item in &prefix.items {
-            if let Item::Store { out: Some(t), .. } = *item
-                && !self.memory.fresh.contains(&t)
-                && !self.plan.read_under.get(&t).is_some_and(|&test| ends_at(self.g, test, bound))
-            {
-                let all = self.slice_mut(t, &self.names[&t]);
-                let zero = self.style.zero(self.g.elem(t));
-                code.push(quote!(#all[#inside..].fill(#zero);));
-            }
-        }
         Ok(quote!(#inside))
+    }
+
+    /// Whether an array is read within the prefix only.
+    pub(super) fn is_read_within(&self, prefix: &Prefix<'_>, t: Term) -> bool {
+        let ends = |bound| self.plan.read_under.get(&t).is_some_and(|&test| ends_at(self.g, test, bound));
+        prefix.end().is_some_and(ends)
+    }
+
+    /// Fills the elements behind the prefix with zeros, where they are read.
+    pub(super) fn zeros_behind(&self, prefix: &Prefix<'_>, inside: &TokenStream) -> Vec<TokenStream> {
+        let stored = prefix.items.iter().filter_map(|item| match *item {
+            Item::Store { out: Some(t), .. } if !self.memory.fresh.contains(&t) && !self.is_read_within(prefix, t) => {
+                Some(t)
+            }
+            _ => None,
+        });
+        stored
+            .map(|t| {
+                let (all, zero) = (self.slice_mut(t, &self.names[&t]), self.style.zero(self.g.elem(t)));
+                quote!(#all[#inside..].fill(#zero);)
+            })
+            .collect()
     }
 
     pub(super) fn split(

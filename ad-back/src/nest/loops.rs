@@ -161,8 +161,8 @@ impl Nest<'_, '_> {
                 let begins = self.depth - reduced.iter().rev().take_while(|r| **r).count();
                 (v + 1..self.depth - 1).contains(&begins)
             }
-            Item::Scatter { .. } | Item::Block { .. } => false,
-            _ => true,
+            Item::Scatter { .. } | Item::Block { .. } | Item::Store { out: None, .. } => false,
+            Item::Store { .. } => true,
         });
         if self.flat || v + 1 >= self.depth || self.level(end) > v || between {
             return;

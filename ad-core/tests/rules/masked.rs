@@ -14,6 +14,19 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 f.g.binary(Binary::MulZero, zero, f.x)
             },
         ],
+        "mul_zero.indicator" => vec![
+            |f| {
+                let (two, zero) = (f.lit(f.x, 2.0), f.lit(f.x, 0.0));
+                let mask = f.g.select(f.m, two, zero);
+                f.g.binary(Binary::MulZero, mask, f.x)
+            },
+            |f| {
+                let (one, zero) = (f.lit(f.x, 1.0), f.lit(f.x, 0.0));
+                let mask = f.g.select(f.m, one, zero);
+                let rows = f.g.replicate_axes(mask, &[1], &[f.k]);
+                f.g.binary(Binary::MulZero, rows, f.a)
+            },
+        ],
         "mul_zero.powers" => vec![
             |f| {
                 let (square, half) = (f.g.mul(f.x, f.x), f.lit(f.x, -0.5));

@@ -52,6 +52,7 @@ mod legality;
 mod nested_sums;
 mod onto_part;
 pub(crate) mod origins;
+pub(crate) mod ragged;
 pub(crate) mod rematerialise;
 pub(crate) mod ring_buffers;
 pub(crate) mod strip_mine;

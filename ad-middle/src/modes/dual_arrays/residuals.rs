@@ -20,13 +20,15 @@
 //!   the step would otherwise save more only in order to decide again: the operands of the
 //!   comparison.
 //!
-//! So no more is saved than the function has read. This module must never let a step compute a term
+//! Of a part of an array whose end data determine, such as a group, no expensive results are saved,
+//! since a row would have room for the longest part. So no more is saved than the function has read. This module must never let a step compute a term
 //! that the function computes only in an arm, except an index: outside of its arm, a saved term is
 //! zero.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
+use crate::passes::loops::ragged::ends_where_data_say;
 use crate::passes::rewrite::Rewriter;
 use ad_ir::analysis::bounds::is_limit;
 use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided, least};
@@ -81,6 +83,7 @@ fn candidates(
     (in_loop, analyses): (bool, &mut Analyses),
 ) -> Vec<(Term, Vec<Guard>, ResidualReason)> {
     let guards = analyses.get::<Guards>(g, &body.primal);
+    let masks = analyses.get::<Masks>(g, &body.primal);
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();
     let carried = |t: Term| param_number(g, t).is_some_and(|k| k < carries) && g.rank(t) > 0;
@@ -110,6 +113,7 @@ fn candidates(
                 found.push((t, Vec::new(), ResidualReason::Part(x)))
             }
             Some(x) => found.push((t, guard.clone(), ResidualReason::Part(x))),
+            None if is_ragged(g, s, masks.get(&t)) => {}
             None if (g.ty(t).is_real() || super::call::is_call(g, t)) && expensive(g, t) || found_by_search(g, t) => {
                 found.push((t, guard.clone(), ResidualReason::Expensive))
             }
@@ -559,6 +563,12 @@ fn found_by_search(g: &Graph, t: Term) -> bool {
         Node::Cond { cond, then, other } => [cond, then, other].into_iter().any(|&t| found_by_search(g, t)),
         _ => false,
     }
+}
+
+/// Whether only the elements up to an index that data determine are read. They are computed again:
+/// a row has room for the longest part that there could be.
+fn is_ragged(g: &Graph, s: &Scan, masks: Option<&Vec<Guard>>) -> bool {
+    masks.is_some_and(|masks| masks.iter().any(|&(mask, holds)| holds && ends_where_data_say(g, s, mask)))
 }
 
 /// Whether it is a truth value or an integer that a step finds by a comparison, or by rounding a

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use super::ragged::has_two_ragged_axes;
 use super::{Distribution, Update};
 use crate::passes::trace;
 use ad_ir::analysis::zeros::is_blank;
@@ -55,9 +56,15 @@ impl Distribution<'_> {
         (self.scan.body.results[k].index(), k + (self.scan.count.index() << 16))
     }
 
-    /// Whether result k, which depends on no carried value, leaves the loop. That costs nothing.
+    /// Whether result k, which depends on no carried value, leaves the loop. That costs nothing,
+    /// unless the steps have arrays of which only a small part exists.
     pub(super) fn in_bulk(&self, k: usize) -> bool {
-        choose(Kind::LoopDistribution, self.about(k), true, || "(it depends on no carried value)".into())
+        let pays = !has_two_ragged_axes(self.g, &self.scan, self.scan.body.results[k]);
+        let why = || match pays {
+            true => "(it depends on no carried value)".into(),
+            false => "(two axes end where data say)".into(),
+        };
+        choose(Kind::LoopDistribution, self.about(k), pays, why)
     }
 
     /// Whether terms can be computed outside: they depend on no carried value, or (given a number

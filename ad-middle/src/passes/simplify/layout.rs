@@ -1,10 +1,12 @@
 //! Rules for layout operations: replicate, sum, transpose, reshape, slice and pad among each other,
 //! and replicate through elementwise operations.
 
+use super::arith::negated;
 use super::{Rule, rule};
 use ad_ir::analysis::range::Facts;
+use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Elem, Graph, Node, Term, axis};
-use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
     rule!(
@@ -28,7 +30,7 @@ pub(super) const RULES: &[Rule] = &[
     rule!("sum.pad", "sum (pad x) = pad (sum x), where x is inside along the summed axes", Loose, sum_pad),
     rule!("sum.recast", "sum (recast x) = recast (sum x), where the summed axes keep their sizes", Loose, sum_recast),
     rule!("sum.literal", "sum (replicate c) = c n, for a finite literal c", Loose, sum_literal),
-    rule!("sum.neg", "sum (-x) = -(sum x), but for the sign of zero", Loose, sum_neg),
+    rule!("sum.neg", "sum (-x) = -(sum x), but for the sign of zero, also where x is masked", Loose, sum_neg),
     rule!("sum.single", "sum of an axis of size 1 drops it (but for the sign of zero)", Loose, sum_single),
     rule!("elementwise.replicate", "op (replicate x) (replicate y) = replicate (op x y)", Exact, elementwise_replicate),
     rule!("reshape.reshape", "reshape (reshape x) = reshape x", Exact, reshape_reshape),
@@ -272,8 +274,12 @@ fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
 /// addition.
 fn sum_neg(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, axes) = summed(g, t)?;
-    let Node::Prim(Prim::Unary(Unary::Neg), args) = g.node(inner) else { return None };
-    let x = args[0];
+    let x = negated(g, inner).or_else(|| {
+        let Node::Prim(Prim::Select, args) = g.node(inner) else { return None };
+        let (mask, chosen, zeros) = (args[0], args[1], args[2]);
+        let x = negated(g, chosen).filter(|_| is_zero(g, zeros))?;
+        Some(g.select(mask, x, zeros))
+    })?;
     let s = g.sum_axes(x, &axes);
     Some(g.neg(s))
 }

@@ -5,13 +5,20 @@
 //! of a distance in the derivatives of a potential are the main case.
 
 use super::arith::{binary, by_squaring, negated, scaled};
+use super::layout::replicated;
 use super::{Rule, rule};
 use ad_ir::analysis::powers::{Power, finite_where_zero};
-use ad_ir::ir::{Elem, Graph, RealTy, Term};
-use ad_ir::prim::Binary;
+use ad_ir::ir::{Elem, Graph, Node, RealTy, Term};
+use ad_ir::prim::{Binary, Prim};
 
 pub(super) const RULES: &[Rule] = &[
     rule!("mul_zero.constant", "c *0 x = c * x for a constant that is not 0; 0 *0 x = 0", Exact, constant),
+    rule!(
+        "mul_zero.indicator",
+        "select m c 0 *0 x = select m (c * x) 0 for a constant c, also where the choice is replicated",
+        Exact,
+        indicator
+    ),
     rule!("mul_zero.powers", "x^m *0 x^n = x^m * x^n, for m and n of one sign", Loose, powers),
     rule!(
         "mul_zero.chain",
@@ -34,6 +41,21 @@ fn constant(g: &mut Graph, t: Term) -> Option<Term> {
     let (Binary::MulZero, a, b) = binary(g, t)? else { return None };
     let c = g.real_value(a)?;
     Some(if c == 0.0 { g.zeros_like(b) } else { g.mul(a, b) })
+}
+
+/// A cotangent that is a mask. The condition is then known to loops and not only to the product.
+fn indicator(g: &mut Graph, t: Term) -> Option<Term> {
+    let (Binary::MulZero, a, x) = binary(g, t)? else { return None };
+    let (choice, axes, sizes) = replicated(g, a).unwrap_or((a, Vec::new(), Vec::new()));
+    let Node::Prim(Prim::Select, args) = g.node(choice) else { return None };
+    let (mask, chosen, other) = (args[0], args[1], args[2]);
+    let c = g.real_value(chosen).filter(|&c| c != 0.0)?;
+    if !g.real_value(other).is_some_and(|zero| zero.to_bits() == 0) {
+        return None;
+    }
+    let mask = g.replicate_axes(mask, &axes, &sizes);
+    let (product, zeros) = (times(g, c, x), g.zeros_like(x));
+    Some(g.select(mask, product, zeros))
 }
 
 /// Only the sign of a zero may change.

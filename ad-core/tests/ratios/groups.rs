@@ -1,0 +1,77 @@
+//! Loops within groups, which are parts of an array between bounds that the function reads from
+//! another array. A group is far smaller than the array, and only its own elements may be computed.
+
+use quote::quote;
+
+use super::programs::{Program, programs};
+
+const LINEAR: &[usize] = &[64, 128, 256, 512];
+
+programs! {
+    tight: false;
+    pairs_in_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + 4; }
+        let mut t = 0.0;
+        for q in 0..starts.len() - 1 {
+            for i in starts[q]..starts[q + 1] {
+                for j in starts[q]..starts[q + 1] {
+                    if i % 4 > j % 3 { t += (x[i] - x[j]).tanh() * (i % 4) as f64; }
+                }
+            }
+        }
+        t
+    }
+    pairs_in_uneven_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + i % 5 + 1; }
+        let mut t = 0.0;
+        for q in 0..n / 5 {
+            for i in starts[q]..starts[q + 1] {
+                for j in i + 1..starts[q + 1] { t += (x[i] * x[j]).sin() + (x[i] - x[j]).powi(2); }
+            }
+        }
+        t
+    }
+    pairs_of_slices LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + i % 4 + 2; }
+        let mut t = 0.0;
+        for q in 0..n / 8 {
+            let group = &x[starts[q]..starts[q + 1]];
+            for u in group {
+                for v in group { t += (u - 0.5 * v).tanh(); }
+            }
+        }
+        t
+    }
+    probabilities_in_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + 4; }
+        let mut t = 0.0;
+        for q in 0..n / 4 {
+            let mut m = f64::NEG_INFINITY;
+            for p in starts[q]..starts[q + 1] { if x[p] > m { m = x[p]; } }
+            let mut z = 0.0;
+            for p in starts[q]..starts[q + 1] { z += (x[p] - m).exp(); }
+            t += x[starts[q]] - m - z.ln();
+        }
+        t
+    }
+    updates_in_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + 4; }
+        let mut a = x.to_vec();
+        for q in 0..n / 4 {
+            for i in starts[q]..starts[q + 1] {
+                for j in starts[q]..starts[q + 1] { a[i] += 0.1 * a[j] * x[i]; }
+            }
+        }
+        a.iter().map(|v| v * v).sum()
+    }
+}

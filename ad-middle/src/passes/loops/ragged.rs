@@ -1,0 +1,76 @@
+//! Finds steps that compute arrays with two axes of lengths that differ from step to step, such as
+//! all pairs of elements of a group. In bulk, each step would have a rectangle as wide as the
+//! longest group could be, and only one of its axes can be flattened (`passes/flatten.rs`). So such
+//! a loop stays, and the nests of a step end where its group ends. This module does not decide
+//! anything else about a loop.
+
+use ad_ir::ir::{Graph, Node, Scan, Term, axis};
+use ad_ir::prim::{Cmp, Prim};
+
+/// An axis of an array whose elements are masked from an index on that the data determine.
+struct RaggedAxis {
+    size: Term,
+    /// The sizes of the other axes.
+    others: Vec<Term>,
+}
+
+/// Whether a term of the loop's body has two such axes in one array, or in an array and its sum.
+pub(super) fn has_two_ragged_axes(g: &Graph, scan: &Scan, root: Term) -> bool {
+    let mut found: Vec<RaggedAxis> = Vec::new();
+    for t in g.reachable(&[root]) {
+        let Node::Prim(Prim::Select, args) = g.node(t) else { continue };
+        for k in masked_axes(g, scan, args[0]) {
+            let (shape, k) = (g.shape(t), usize::from(k));
+            let others = shape.iter().enumerate().filter(|&(n, _)| n != k).map(|(_, &n)| n).collect();
+            found.push(RaggedAxis { size: shape[k], others });
+        }
+    }
+    let pair =
+        |(n, a): (usize, &RaggedAxis)| found.iter().enumerate().any(|(m, b)| n != m && b.others.contains(&a.size));
+    found.iter().enumerate().any(pair)
+}
+
+/// Whether a mask of a term of the loop's body is true up to an index that data determine.
+pub(crate) fn ends_where_data_say(g: &Graph, scan: &Scan, mask: Term) -> bool {
+    !masked_axes(g, scan, mask).is_empty()
+}
+
+/// The axes along which a condition compares the index with a bound that data determine.
+fn masked_axes(g: &Graph, scan: &Scan, mask: Term) -> Vec<u8> {
+    match g.node(mask) {
+        Node::Prim(Prim::And, args) => args.iter().flat_map(|&c| masked_axes(g, scan, c)).collect(),
+        Node::Prim(Prim::Replicate(axes), args) => {
+            let kept: Vec<u8> = (0..g.rank(mask)).map(axis).filter(|a| !axes.contains(a)).collect();
+            masked_axes(g, scan, args[0]).into_iter().map(|k| kept[usize::from(k)]).collect()
+        }
+        Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) => {
+            let ends = |(index, bound)| index_axis(g, index).filter(|_| reads_data(g, scan, bound));
+            ends((sides[0], sides[1])).into_iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The axis along which a term is the index.
+fn index_axis(g: &Graph, t: Term) -> Option<u8> {
+    match g.node(t) {
+        Node::Prim(Prim::Iota, _) => Some(0),
+        Node::Prim(Prim::Replicate(axes), args) if matches!(g.node(args[0]), Node::Prim(Prim::Iota, _)) => {
+            (0..g.rank(t)).map(axis).find(|a| !axes.contains(a))
+        }
+        _ => None,
+    }
+}
+
+/// Whether a bound is computed from elements of an array that the steps read.
+fn reads_data(g: &Graph, scan: &Scan, bound: Term) -> bool {
+    let first_row = scan.init.len() + scan.captures.len();
+    g.reachable(&[bound]).into_iter().any(|t| match *g.node(t) {
+        Node::Gather { .. } => true,
+        Node::Param(k, _) => {
+            let row = (k as usize).checked_sub(first_row).and_then(|k| scan.xs.get(k));
+            row.is_some_and(|&x| !matches!(g.node(x), Node::Prim(Prim::Iota, _)))
+        }
+        _ => false,
+    })
+}
