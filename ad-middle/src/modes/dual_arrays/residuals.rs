@@ -21,9 +21,9 @@
 //!   comparison.
 //!
 //! Of a part of an array whose end data determine, such as a group, no expensive results are saved,
-//! since a row would have room for the longest part. So no more is saved than the function has read. This module must never let a step compute a term
-//! that the function computes only in an arm, except an index: outside of its arm, a saved term is
-//! zero.
+//! since a row would have room for the longest part. So no more is saved than the function has
+//! read. This module must never let a step compute a term that the function computes only in an
+//! arm, except an index: outside of its arm, a saved term is zero.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};

@@ -1,0 +1,164 @@
+//! Loops within groups: parts of an array between bounds that another array has. The gradients are
+//! checked for groups of every size, also empty ones, one group of all elements, and groups that
+//! leave elements out.
+
+use ad::check_grad;
+use ad::prelude::*;
+
+/// A loss over the pairs of each group that are in the wrong order.
+#[differentiate(wrt(w))]
+fn ranking(w: &Array1<f64>, x: &Array2<f64>, level: &[usize], starts: &[usize]) -> f64 {
+    let s = x.dot(w);
+    let mut loss = 0.0;
+    for q in 0..starts.len() - 1 {
+        for i in starts[q]..starts[q + 1] {
+            for j in starts[q]..starts[q + 1] {
+                if level[i] > level[j] {
+                    loss += softplus(s[j] - s[i]) * (level[i] - level[j]) as f64;
+                }
+            }
+        }
+    }
+    loss
+}
+
+/// Each pair of elements once.
+#[differentiate(wrt(x))]
+fn pairs(x: &[f64], starts: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for q in 0..starts.len() - 1 {
+        for i in starts[q]..starts[q + 1] {
+            for j in i + 1..starts[q + 1] {
+                total += (x[i] * x[j]).sin() + (x[i] - x[j]).powi(2);
+            }
+        }
+    }
+    total
+}
+
+/// The same group twice, as slices.
+#[differentiate(wrt(x))]
+fn slices(x: &[f64], starts: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for q in 0..starts.len() - 1 {
+        let group = &x[starts[q]..starts[q + 1]];
+        for u in group {
+            for v in group {
+                total += (u - 0.5 * v).tanh();
+            }
+        }
+    }
+    total
+}
+
+/// The logarithms of sums of exponentials, and a state that all groups change in turn.
+#[differentiate(wrt(x, c))]
+fn chained(x: &[f64], starts: &[usize], c: f64) -> f64 {
+    let (mut state, mut total) = (c, 0.0);
+    for q in 0..starts.len() - 1 {
+        let mut greatest = f64::NEG_INFINITY;
+        for p in starts[q]..starts[q + 1] {
+            if x[p] > greatest {
+                greatest = x[p];
+            }
+        }
+        let mut sum = 0.1;
+        for p in starts[q]..starts[q + 1] {
+            sum += (x[p] * state - greatest).exp();
+        }
+        state = 0.5 * state + 0.1 * sum.ln();
+        total += state * state;
+    }
+    total
+}
+
+/// Elements of a group that change, one after the other, by all elements of the group.
+#[differentiate(wrt(x))]
+fn updates(x: &[f64], starts: &[usize]) -> f64 {
+    let mut a = x.to_vec();
+    for q in 0..starts.len() - 1 {
+        for i in starts[q]..starts[q + 1] {
+            for j in starts[q]..starts[q + 1] {
+                a[i] += 0.1 * a[j] * x[i];
+            }
+        }
+    }
+    a.iter().map(|v| v * v).sum()
+}
+
+/// Numbers of rows of several widths in a matrix: a group's rows against each other.
+#[differentiate(wrt(x))]
+fn distances(x: &Array2<f64>, starts: &[usize], scale: f64) -> f64 {
+    let mut total = 0.0;
+    for q in 0..starts.len() - 1 {
+        for i in starts[q]..starts[q + 1] {
+            for j in starts[q]..i {
+                let mut square = 0.0;
+                for k in 0..x.ncols() {
+                    square += (x[[i, k]] - x[[j, k]]).powi(2);
+                }
+                total += (-square * scale).exp();
+            }
+        }
+    }
+    total
+}
+
+/// Bounds of groups, and the number of elements.
+fn bounds() -> Vec<(Vec<usize>, usize)> {
+    let mut all = vec![
+        (vec![0], 0),
+        (vec![0], 5),
+        (vec![0, 0], 0),
+        (vec![0, 1], 1),
+        (vec![0, 0, 3, 3, 7], 7),
+        (vec![1, 4, 4, 6, 9], 12),
+        (vec![0, 20], 20),
+        (vec![0, 16, 17, 33, 33, 40], 40),
+        (vec![5, 22, 39], 41),
+    ];
+    all.push(((0..=30).collect(), 30));
+    all.push(((0..=12).map(|i| i * (i + 1) / 2).collect(), 78));
+    all
+}
+
+#[test]
+fn groups_of_every_size() {
+    for (starts, n) in bounds() {
+        let x: Vec<f64> = (0..n).map(|i| 0.6 * (i as f64 * 1.3).sin() + 0.1).collect();
+        let near = |(value, own): (f64, f64)| {
+            assert!((value - own).abs() <= 1e-12 * own.abs().max(1.0), "{starts:?}: {value} is not {own}");
+        };
+        near((pairs_value_and_grad(&x, &starts).0, pairs(&x, &starts)));
+        near((slices_value_and_grad(&x, &starts).0, slices(&x, &starts)));
+        near((updates_value_and_grad(&x, &starts).0, updates(&x, &starts)));
+        check_grad!(pairs(&x, &starts));
+        check_grad!(slices(&x, &starts));
+        check_grad!(updates(&x, &starts));
+        // An empty group has no greatest element.
+        if starts.windows(2).all(|w| w[0] < w[1]) {
+            near((chained_value_and_grad(&x, &starts, 0.7).0, chained(&x, &starts, 0.7)));
+            check_grad!(chained(&x, &starts, 0.7));
+        }
+        let rows = Array2::from_shape_fn((n, 3), |(i, k)| ((3 * i + k) as f64 * 0.7).cos());
+        near((distances_value_and_grad(&rows, &starts, 0.4).0, distances(&rows, &starts, 0.4)));
+        check_grad!(distances(&rows, &starts, 0.4));
+        let (w, level) = (Array1::from(vec![0.3, -0.2, 0.5]), (0..n).map(|i| i * 7 % 4).collect::<Vec<usize>>());
+        near((ranking_value_and_grad(&w, &rows, &level, &starts).0, ranking(&w, &rows, &level, &starts)));
+        check_grad!(ranking(&w, &rows, &level, &starts));
+    }
+}
+
+#[test]
+fn bounds_that_fall_or_lie_outside() {
+    let x = [0.3, -0.2, 0.5, 0.1];
+    // A loop whose end is before its start has no steps.
+    let (value, gradient) = pairs_value_and_grad(&x, &[3, 1, 4]);
+    assert_eq!((value, gradient), pairs_value_and_grad(&x, &[1, 1, 4]));
+    for bad in [vec![0, 5], vec![2, 4, 9]] {
+        for f in [pairs_value_and_grad, |x: &[f64], starts: &[usize]| slices_value_and_grad(x, starts)] {
+            assert!(std::panic::catch_unwind(|| f(&x, &bad)).is_err(), "{bad:?}");
+        }
+        assert!(std::panic::catch_unwind(|| pairs(&x, &bad)).is_err());
+    }
+}
