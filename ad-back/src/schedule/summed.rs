@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 use super::super::plan::domain_of;
 use super::statements::{Shared, Target};
-use ad_ir::ir::Term;
+use ad_ir::ir::{Node, Term};
+use ad_ir::prim::Prim;
 
 /// A set of sizes that are not literals, by their numbers. Sizes beyond the first 64 are ignored:
 /// then more statements share a nest.
@@ -76,14 +77,16 @@ impl Numbers {
         }
     }
 
-    /// The axes of what a statement reads that its result does not have.
+    /// The axes over which a statement sums. A term that reads elements of an array with other axes
+    /// does not wait for all of them.
     fn summed(&mut self, all: &Shared<'_>, s: usize) -> Axes {
         let Target::Term(t) = all.statements[s].of else { return 0 };
-        let mut read = 0;
-        all.g.node(t).for_each_child(|c| read |= self.of(all, all.g.shape(c)));
-        for &r in all.statements[s].reads.keys() {
-            read |= self.of(all, all.g.shape(r));
-        }
+        let read: Vec<Term> = match all.g.node(t) {
+            Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), args) => args.to_vec(),
+            Node::Scatter { src, .. } => vec![*src],
+            _ => return 0,
+        };
+        let read = read.iter().fold(0, |axes, &c| axes | self.of(all, all.g.shape(c)));
         read & !self.of(all, all.g.shape(t))
     }
 }
