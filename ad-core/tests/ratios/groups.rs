@@ -74,4 +74,37 @@ programs! {
         }
         a.iter().map(|v| v * v).sum()
     }
+    means_weighted_in_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + 4; }
+        let mut t = 0.0;
+        for q in 0..n / 4 {
+            for i in starts[q]..starts[q + 1] {
+                let mut z = 0.0;
+                let mut y = 0.0;
+                for j in starts[q]..starts[q + 1] {
+                    let e = (x[i] * x[j]).exp();
+                    z += e;
+                    y += e * x[j];
+                }
+                t += (y / z).powi(2);
+            }
+        }
+        t
+    }
+    triples_in_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + 4; }
+        let mut t = 0.0;
+        for q in 0..n / 4 {
+            for i in starts[q]..starts[q + 1] {
+                for j in i + 1..starts[q + 1] {
+                    for k in j + 1..starts[q + 1] { t += (x[i] - x[j]) * (x[j] - x[k]).cos() * x[k]; }
+                }
+            }
+        }
+        t
+    }
 }

@@ -8,6 +8,9 @@ type Miss = (&'static str, &'static str);
 const QUOTIENT: &str = "a quotient is computed again for the derivative of its divisor";
 const SHRINKS: &str = "an array that becomes shorter in each step is saved at a fixed length, or copied whole";
 
+const ONE_AXIS: &str = "an array with several axes whose ends data determine is computed to the end of one of them";
+const EACH_GROUP: &str = "each step of a loop over groups counts its elements and clears what it adds to";
+
 /// Programs of these tests.
 const OWN: &[Miss] = &[
     ("fn many_arms ", "a loop in lanes computes all arms of a step, and adds up what each of them contributes"),
@@ -15,6 +18,8 @@ const OWN: &[Miss] = &[
         "fn pairs_in_uneven_groups ",
         "what two loops over pairs read has a row for each element of the largest group, and the row has room for all",
     ),
+    ("fn means_weighted_in_groups ", ONE_AXIS),
+    ("fn triples_in_groups ", ONE_AXIS),
     (
         "fn butterflies_between_bounds ",
         "a vector that grows has room for more, and each inner loop saves where its rows begin and how many they are",
@@ -38,6 +43,9 @@ const COLLECTED: &[Miss] = &[
     ),
     ("p [i] = ((x - xs [i + k]) * p [i]", QUOTIENT),
     ("c [i] = (c [i] - c [i - 1]) / (xs [i] - xs [i - k])", QUOTIENT),
+    ("total += (- square * scale) . exp ()", ONE_AXIS),
+    ("loss += softplus (s [j] - s [i])", EACH_GROUP),
+    ("total += (u - 0.5 * v) . tanh ()", EACH_GROUP),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
 ];
 
