@@ -36,6 +36,7 @@ use ad_ir::analysis::{Analyses, once};
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
+use super::call::is_call;
 use super::delta::{Delta, Dual};
 use super::saved::{Residual, ResidualReason};
 
@@ -87,6 +88,7 @@ fn candidates(
     let carries = s.init.len();
     let fixed = carries..carries + s.captures.len();
     let carried = |t: Term| param_number(g, t).is_some_and(|k| k < carries) && g.rank(t) > 0;
+    let is_unmasked_real = |t: Term| g.ty(t).is_real() && !is_ragged(g, s, masks.get(&t));
     let mut varies: HashSet<Term> = HashSet::new();
     let mut found = Vec::new();
     for t in g.reachable(&body.primal) {
@@ -113,8 +115,7 @@ fn candidates(
                 found.push((t, Vec::new(), ResidualReason::Part(x)))
             }
             Some(x) => found.push((t, guard.clone(), ResidualReason::Part(x))),
-            None if is_ragged(g, s, masks.get(&t)) => {}
-            None if (g.ty(t).is_real() || super::call::is_call(g, t)) && expensive(g, t) || found_by_search(g, t) => {
+            None if found_by_search(g, t) || expensive(g, t) && (is_call(g, t) || is_unmasked_real(t)) => {
                 found.push((t, guard.clone(), ResidualReason::Expensive))
             }
             None if of_checkpoint(g, t) => found.push((t, guard.clone(), ResidualReason::Expensive)),
