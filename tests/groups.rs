@@ -2,6 +2,8 @@
 //! checked for groups of every size, also empty ones, one group of all elements, and groups that
 //! leave elements out.
 
+#![allow(clippy::needless_range_loop, reason = "formulas are written with indices")]
+
 use ad::check_grad;
 use ad::prelude::*;
 

@@ -279,9 +279,9 @@ fn loops_over_all_elements_but_the_last_one() {
 #[differentiate(wrt(x, base))]
 fn integer_powers(x: &[f64], base: f64, shift: i32) -> f64 {
     let mut total = 0.0;
-    for i in 0..x.len() {
+    for (i, v) in x.iter().enumerate() {
         let power = base.powi(i as i32 - shift);
-        total += if power > 1.0 { power * x[i] } else { x[i].powi(shift - i as i32) + power };
+        total += if power > 1.0 { power * v } else { v.powi(shift - i as i32) + power };
     }
     let scaled: Vec<f64> = x.iter().enumerate().map(|(i, v)| v * base.powi(shift - 2 * i as i32)).collect();
     total + scaled.iter().zip(&scaled[1.min(x.len())..]).map(|(a, b)| a * b).sum::<f64>()

@@ -221,9 +221,7 @@ fn derivatives_of_a_potential_at_every_distance() {
         for i in 0..2 {
             close(of_force[i], 0, i);
             close(0.5 * twice[i], i, 1);
-            for j in 0..2 {
-                close(hessian[i][j], i, j);
-            }
+            hessian[i].iter().enumerate().for_each(|(j, &found)| close(found, i, j));
         }
     }
 }

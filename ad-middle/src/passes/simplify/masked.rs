@@ -50,7 +50,7 @@ fn indicator(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Select, args) = g.node(choice) else { return None };
     let (mask, chosen, other) = (args[0], args[1], args[2]);
     let c = g.real_value(chosen).filter(|&c| c != 0.0)?;
-    if !g.real_value(other).is_some_and(|zero| zero.to_bits() == 0) {
+    if g.real_value(other).is_none_or(|zero| zero.to_bits() != 0) {
         return None;
     }
     let mask = g.replicate_axes(mask, &axes, &sizes);
