@@ -5,7 +5,7 @@
 //! This module must never leave out an element that something reads: what it does not know reads
 //! the whole array.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
@@ -139,17 +139,14 @@ pub(super) fn read_under_tests(
     (class, exact): (&TermTable<Class>, &HashSet<Term>),
     (whole, scopes, guard): (&[Term], &LoopScopes, &TermTable<u32>),
 ) -> SortedMap<Term, Term> {
-    let mut demands: SortedMap<Term, Demand> = SortedMap::new();
-    whole.iter().for_each(|&t| {
-        demands.insert(t, Demand::all());
-    });
+    let mut demands: HashMap<Term, Demand> = whole.iter().map(|&t| (t, Demand::all())).collect();
     let mut found = SortedMap::new();
     // Parents are newer than children: all readers of a term have been visited before it.
     for &t in reach.iter().rev() {
         let own = demands.remove(&t).unwrap_or(Demand::None);
         let mut read = |c: Term, demand: &Demand| {
-            let before = demands.remove(&c).unwrap_or(Demand::None);
-            demands.insert(c, before.and(demand));
+            let before = demands.entry(c).or_insert(Demand::None);
+            *before = std::mem::replace(before, Demand::None).and(demand);
         };
         match g.node(t) {
             Node::Prim(Prim::Select, args) if bounds_an_index(g, args[0]) => {

@@ -232,3 +232,24 @@ fn literals_that_are_shared_are_computed_once() {
         assert!(tokens < 12_000, "{tokens}");
     }
 }
+
+/// Squares of squares have as many factors as two to the power of their number. Whoever looked at
+/// all of them would never end.
+#[test]
+fn squares_of_squares_are_linear() {
+    let of = |n: usize| {
+        let squares = (0..n).map(|_| quote!(let a = a * a;));
+        count(ad_core::expand(
+            quote!(),
+            quote! {
+                fn f(x: f64, on: bool) -> f64 {
+                    let a = 0.999 * x;
+                    #(#squares)*
+                    if on { (1.0 + a).sqrt() * a } else { 0.0 }
+                }
+            },
+        ))
+    };
+    let (few, more, most) = (of(20), of(40), of(80));
+    assert!(most - more <= 3 * (more - few), "{few}, {more}, {most}");
+}

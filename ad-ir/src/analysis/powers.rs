@@ -11,8 +11,9 @@ pub fn finite_where_zero(g: &Graph, a: Term, b: Term) -> bool {
     Power::of(g, a).times(&Power::of(g, b)).is_some_and(|product| product.is_moderate())
 }
 
-/// A constant times a power of one term, as a product or quotient whose factors are all powers with
-/// exponents of one sign. So no factor is infinite or NaN where another one is 0.
+/// A constant times a power of one term, of a small exponent, as a product or quotient whose
+/// factors are all powers with exponents of one sign. So no factor is infinite or NaN where another
+/// one is 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Power {
     /// The term. Its exponent is not 0.
@@ -27,29 +28,42 @@ pub struct Power {
     scale: f64,
 }
 
+/// Products that are nested more deeply are not looked into.
+const MAX_DEPTH: usize = 8;
+/// The greatest exponent of a power.
+const MAX_EXPONENT: i32 = 8;
+/// The greatest sum of the absolute binary logarithms of the constants of a power.
+const MAX_SCALE: f64 = 20.0;
+
 impl Power {
     /// A term as a power: of itself, if it is no such product.
     #[must_use]
     pub fn of(g: &Graph, t: Term) -> Self {
-        Self::product(g, t).unwrap_or(Power { base: t, exponent: 1, factor: 1.0, reciprocal: None, scale: 0.0 })
+        Self::within(g, t, MAX_DEPTH)
     }
 
-    fn product(g: &Graph, t: Term) -> Option<Self> {
+    fn within(g: &Graph, t: Term, depth: usize) -> Self {
+        let itself = Power { base: t, exponent: 1, factor: 1.0, reciprocal: None, scale: 0.0 };
+        depth.checked_sub(1).and_then(|depth| Self::product(g, t, depth)).unwrap_or(itself)
+    }
+
+    fn product(g: &Graph, t: Term, depth: usize) -> Option<Self> {
+        let of = |t: Term| Self::within(g, t, depth);
         match g.node(t) {
-            Node::Prim(Prim::Unary(Unary::Neg), args) => Some(Self::of(g, args[0]).scaled(-1.0)),
-            Node::Prim(Prim::Unary(Unary::Recip), args) => Some(Self::of(g, args[0]).inverse(Some(t))),
+            Node::Prim(Prim::Unary(Unary::Neg), args) => Some(of(args[0]).scaled(-1.0)),
+            Node::Prim(Prim::Unary(Unary::Recip), args) => Some(of(args[0]).inverse(Some(t))),
             Node::Prim(Prim::Binary(Binary::Mul), args) => match (g.real_value(args[0]), g.real_value(args[1])) {
-                (Some(c), None) => Some(Self::of(g, args[1]).scaled(c)),
-                (None, Some(c)) => Some(Self::of(g, args[0]).scaled(c)),
-                _ => Self::of(g, args[0]).times(&Self::of(g, args[1])),
+                (Some(c), None) => Some(of(args[1]).scaled(c)),
+                (None, Some(c)) => Some(of(args[0]).scaled(c)),
+                _ => of(args[0]).times(&of(args[1])),
             },
             Node::Prim(Prim::Binary(Binary::Div), args) => match (g.real_value(args[0]), g.real_value(args[1])) {
                 (Some(c), None) => {
                     let reciprocal = if c == 1.0 { Some(t) } else { None };
-                    Some(Self::of(g, args[1]).inverse(reciprocal).scaled(c))
+                    Some(of(args[1]).inverse(reciprocal).scaled(c))
                 }
-                (None, Some(c)) => Some(Self::of(g, args[0]).scaled(1.0 / c)),
-                _ => Self::of(g, args[0]).times(&Self::of(g, args[1]).inverse(None)),
+                (None, Some(c)) => Some(of(args[0]).scaled(1.0 / c)),
+                _ => of(args[0]).times(&of(args[1]).inverse(None)),
             },
             _ => None,
         }
@@ -59,8 +73,9 @@ impl Power {
     #[must_use]
     pub fn times(&self, other: &Self) -> Option<Self> {
         let alike = self.base == other.base && self.exponent.signum() == other.exponent.signum();
-        alike.then(|| Power {
-            exponent: self.exponent + other.exponent,
+        let exponent = self.exponent + other.exponent;
+        (alike && exponent.abs() <= MAX_EXPONENT).then(|| Power {
+            exponent,
             factor: self.factor * other.factor,
             reciprocal: self.reciprocal.or(other.reciprocal),
             scale: self.scale + other.scale,
@@ -83,6 +98,6 @@ impl Power {
     /// precision, and then no larger than a finite constant. (A constant 0 has an infinite scale.)
     #[must_use]
     pub fn is_moderate(&self) -> bool {
-        self.exponent.abs() <= 8 && self.scale <= 20.0
+        self.scale <= MAX_SCALE
     }
 }

@@ -405,6 +405,18 @@ impl Graph {
         t
     }
 
+    /// The axis whose index each element of the term is.
+    #[must_use]
+    pub fn iota_axis(&self, t: Term) -> Option<u8> {
+        match self.node(t) {
+            Node::Prim(Prim::Iota, _) => Some(0),
+            Node::Prim(Prim::Replicate(new), args) if matches!(self.node(args[0]), Node::Prim(Prim::Iota, _)) => {
+                (0..self.rank(t)).map(axis).find(|a| !new.contains(a))
+            }
+            _ => None,
+        }
+    }
+
     /// A tuple.
     pub fn tuple(&mut self, parts: &[Term]) -> Term {
         self.mk(Node::Tuple(parts.into()))

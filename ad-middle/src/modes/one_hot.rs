@@ -100,23 +100,12 @@ fn conjuncts(g: &Graph, mask: Term, depth: usize, found: &mut Vec<(u8, Term)>) {
         Prim::Compare(Cmp::Eq) => {
             for (own, at) in [(args[0], args[1]), (args[1], args[0])] {
                 let at = g.splat(at);
-                if let (Node::Var(_), Some(a)) = (g.node(at), iota_axis(g, own)) {
+                if let (Node::Var(_), Some(a)) = (g.node(at), g.iota_axis(own)) {
                     found.push((a, at));
                 }
             }
         }
         _ => {}
-    }
-}
-
-/// The axis whose index each element of the term is.
-fn iota_axis(g: &Graph, t: Term) -> Option<u8> {
-    match g.node(t) {
-        Node::Prim(Prim::Iota, _) => Some(0),
-        Node::Prim(Prim::Replicate(new), args) if matches!(g.node(args[0]), Node::Prim(Prim::Iota, _)) => {
-            (0..g.rank(t)).map(axis).find(|a| !new.contains(a))
-        }
-        _ => None,
     }
 }
 

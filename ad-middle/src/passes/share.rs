@@ -130,7 +130,9 @@ fn divided(g: &Graph, reachable: &[Term], own: &HashSet<Term>) -> HashMap<Term, 
             reciprocals.insert(y, t);
         }
     }
-    let all = found.into_iter().map(|(t, x, y)| (t, Divided { x, y, by: reciprocals.get(&y).copied() }));
+    // Terms are rewritten in order, so a younger term cannot be used.
+    let by_own = |t: Term, y: Term| reciprocals.get(&y).copied().filter(|&own| own < t);
+    let all = found.into_iter().map(|(t, x, y)| (t, Divided { x, y, by: by_own(t, y) }));
     all.filter(|(_, one)| one.by.is_some() || by[&one.y] > MAX_DIVISIONS || repeated(g, one.y).is_some()).collect()
 }
 

@@ -20,10 +20,10 @@
 //!   the step would otherwise save more only in order to decide again: the operands of the
 //!   comparison.
 //!
-//! Of a part of an array whose end data determine, such as a group, no expensive results are saved,
-//! since a row would have room for the longest part. So no more is saved than the function has
-//! read. This module must never let a step compute a term that the function computes only in an
-//! arm, except an index: outside of its arm, a saved term is zero.
+//! Of a part of an array whose end data determine, such as a group, only results of calls and
+//! searches are saved, since a row would have room for the longest part. So no more is saved than
+//! the function has read. This module must never let a step compute a term that the function
+//! computes only in an arm, except an index: outside of its arm, a saved term is zero.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};

@@ -44,21 +44,10 @@ fn masked_axes(g: &Graph, scan: &Scan, mask: Term) -> Vec<u8> {
             masked_axes(g, scan, args[0]).into_iter().map(|k| kept[usize::from(k)]).collect()
         }
         Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) => {
-            let ends = |(index, bound)| index_axis(g, index).filter(|_| reads_data(g, scan, bound));
+            let ends = |(index, bound)| g.iota_axis(index).filter(|_| reads_data(g, scan, bound));
             ends((sides[0], sides[1])).into_iter().collect()
         }
         _ => Vec::new(),
-    }
-}
-
-/// The axis along which a term is the index.
-fn index_axis(g: &Graph, t: Term) -> Option<u8> {
-    match g.node(t) {
-        Node::Prim(Prim::Iota, _) => Some(0),
-        Node::Prim(Prim::Replicate(axes), args) if matches!(g.node(args[0]), Node::Prim(Prim::Iota, _)) => {
-            (0..g.rank(t)).map(axis).find(|a| !axes.contains(a))
-        }
-        _ => None,
     }
 }
 
