@@ -253,3 +253,35 @@ fn squares_of_squares_are_linear() {
     let (few, more, most) = (of(20), of(40), of(80));
     assert!(most - more <= 3 * (more - few), "{few}, {more}, {most}");
 }
+
+/// Conditions that share parts, as numbers of Fibonacci share summands.
+#[test]
+fn conjunctions_that_share_parts_are_linear() {
+    let of = |n: usize| {
+        let names: Vec<_> = (0..n).map(|k| quote::format_ident!("c{k}")).collect();
+        let parts = names.windows(3).zip(0_u8..).map(|(names, k)| {
+            let ([first, second, both], k) = ([&names[0], &names[1], &names[2]], f64::from(k) + 0.5);
+            quote!(let #both = (#first & #second) & (x[i] < #k);)
+        });
+        let last = &names[n - 1];
+        count(ad_core::expand(
+            quote!(wrt(x)),
+            quote! {
+                fn f(x: &[f64], starts: &[usize]) -> f64 {
+                    let mut t = 0.0;
+                    for q in 0..starts.len() - 1 {
+                        for i in starts[q]..starts[q + 1] {
+                            let c0 = x[i] > 0.0;
+                            let c1 = x[i] < 1.0;
+                            #(#parts)*
+                            if #last { t += x[i].sin(); }
+                        }
+                    }
+                    t
+                }
+            },
+        ))
+    };
+    let (few, more, most) = (of(15), of(30), of(60));
+    assert!(most - more <= 3 * (more - few), "{few}, {more}, {most}");
+}

@@ -15,7 +15,7 @@ mod atoms;
 mod linear;
 mod polynomial;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 pub use self::linear::{Linear, sides, to_term};
 pub use self::polynomial::difference;
@@ -241,41 +241,47 @@ impl Facts {
         [own.minus(&exact), exact.minus(&own)].into_iter().flatten().for_each(|fact| self.learn(fact));
     }
 
-    /// Learns that a boolean scalar is `holds`.
+    /// Learns that a boolean scalar is `holds`. Parts of a conjunction may share parts, so each one
+    /// is looked at once.
     pub fn assume(&mut self, g: &Graph, cond: Term, holds: bool) {
-        let Node::Prim(prim, args) = g.node(cond) else { return };
-        match (prim, holds) {
-            (Prim::Not, _) => self.assume(g, args[0], !holds),
-            (Prim::And, true) | (Prim::Or, false) => {
-                self.assume(g, args[0], holds);
-                self.assume(g, args[1], holds);
-            }
-            (Prim::Compare(op), _) if matches!(g.elem(args[0]), Elem::Int(_)) && g.rank(args[0]) == 0 => {
-                let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
-                let (Some(up), Some(down)) = (a.minus(&b), b.minus(&a)) else { return };
-                let op = if holds { *op } else { op.negated() };
-                let strict = |l: &Linear| l.plus(-1);
-                let facts = match op {
-                    Cmp::Ge => vec![Some(up)],
-                    Cmp::Gt => vec![strict(&up)],
-                    Cmp::Le => vec![Some(down)],
-                    Cmp::Lt => vec![strict(&down)],
-                    Cmp::Eq => vec![Some(up), Some(down)],
-                    // A number that is not equal and not less is greater.
-                    Cmp::Ne if self.prove(g, &up) => vec![strict(&up)],
-                    Cmp::Ne if self.prove(g, &down) => vec![strict(&down)],
-                    Cmp::Ne => vec![],
-                };
-                facts.into_iter().flatten().for_each(|f| self.learn(f));
-                match op {
-                    Cmp::Le | Cmp::Lt | Cmp::Eq => self.not_saturated(g, args[0], &b, DEPTH),
-                    _ => {}
+        let (mut seen, mut stack) = (HashSet::new(), vec![(cond, holds)]);
+        while let Some((t, holds)) = stack.pop() {
+            let Node::Prim(prim, args) = g.node(t) else { continue };
+            match (prim, holds) {
+                (Prim::Not, _) => stack.push((args[0], !holds)),
+                (Prim::And, true) | (Prim::Or, false) if seen.insert((t, holds)) => {
+                    stack.extend([(args[1], holds), (args[0], holds)]);
                 }
-                match op {
-                    Cmp::Ge | Cmp::Gt | Cmp::Eq => self.not_saturated(g, args[1], &a, DEPTH),
-                    _ => {}
+                (Prim::Compare(op), _) if matches!(g.elem(args[0]), Elem::Int(_)) && g.rank(args[0]) == 0 => {
+                    self.assume_comparison(g, if holds { *op } else { op.negated() }, [args[0], args[1]]);
                 }
+                _ => {}
             }
+        }
+    }
+
+    fn assume_comparison(&mut self, g: &Graph, op: Cmp, args: [Term; 2]) {
+        let (a, b) = (self.linear(g, args[0]), self.linear(g, args[1]));
+        let (Some(up), Some(down)) = (a.minus(&b), b.minus(&a)) else { return };
+        let strict = |l: &Linear| l.plus(-1);
+        let facts = match op {
+            Cmp::Ge => vec![Some(up)],
+            Cmp::Gt => vec![strict(&up)],
+            Cmp::Le => vec![Some(down)],
+            Cmp::Lt => vec![strict(&down)],
+            Cmp::Eq => vec![Some(up), Some(down)],
+            // A number that is not equal and not less is greater.
+            Cmp::Ne if self.prove(g, &up) => vec![strict(&up)],
+            Cmp::Ne if self.prove(g, &down) => vec![strict(&down)],
+            Cmp::Ne => vec![],
+        };
+        facts.into_iter().flatten().for_each(|f| self.learn(f));
+        match op {
+            Cmp::Le | Cmp::Lt | Cmp::Eq => self.not_saturated(g, args[0], &b, DEPTH),
+            _ => {}
+        }
+        match op {
+            Cmp::Ge | Cmp::Gt | Cmp::Eq => self.not_saturated(g, args[1], &a, DEPTH),
             _ => {}
         }
     }

@@ -4,8 +4,11 @@
 //! a loop stays, and the nests of a step end where its group ends. This module does not decide
 //! anything else about a loop.
 
+use std::collections::HashSet;
+
 use ad_ir::ir::{Graph, Node, Scan, Term, axis};
 use ad_ir::prim::{Cmp, Prim};
+use ad_ir::sorted::SortedSet;
 
 /// An axis of an array whose elements are masked from an index on that the data determine.
 struct RaggedAxis {
@@ -35,20 +38,31 @@ pub(crate) fn ends_where_data_say(g: &Graph, scan: &Scan, mask: Term) -> bool {
     !masked_axes(g, scan, mask).is_empty()
 }
 
-/// The axes along which a condition compares the index with a bound that data determine.
-fn masked_axes(g: &Graph, scan: &Scan, mask: Term) -> Vec<u8> {
-    match g.node(mask) {
-        Node::Prim(Prim::And, args) => args.iter().flat_map(|&c| masked_axes(g, scan, c)).collect(),
-        Node::Prim(Prim::Replicate(axes), args) => {
-            let kept: Vec<u8> = (0..g.rank(mask)).map(axis).filter(|a| !axes.contains(a)).collect();
-            masked_axes(g, scan, args[0]).into_iter().map(|k| kept[usize::from(k)]).collect()
+/// The axes along which a condition compares the index with a bound that data determine. Parts of a
+/// conjunction may share parts, so each one is looked at once.
+fn masked_axes(g: &Graph, scan: &Scan, mask: Term) -> SortedSet<u8> {
+    let mut found = SortedSet::new();
+    let mut seen: HashSet<(Term, Vec<u8>)> = HashSet::new();
+    // Terms, and the axes of the mask that their axes are.
+    let mut stack = vec![(mask, (0..g.rank(mask)).map(axis).collect::<Vec<u8>>())];
+    while let Some((t, axes)) = stack.pop() {
+        if !seen.insert((t, axes.clone())) {
+            continue;
         }
-        Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) => {
-            let ends = |(index, bound)| g.iota_axis(index).filter(|_| reads_data(g, scan, bound));
-            ends((sides[0], sides[1])).into_iter().collect()
+        match g.node(t) {
+            Node::Prim(Prim::And, args) => stack.extend(args.iter().map(|&c| (c, axes.clone()))),
+            Node::Prim(Prim::Replicate(new), args) => {
+                let kept = axes.iter().enumerate().filter(|(k, _)| !new.contains(&axis(*k)));
+                stack.push((args[0], kept.map(|(_, &k)| k).collect()));
+            }
+            Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) => {
+                let index = g.iota_axis(sides[0]).filter(|_| reads_data(g, scan, sides[1]));
+                found.extend(index.map(|k| axes[usize::from(k)]));
+            }
+            _ => {}
         }
-        _ => Vec::new(),
     }
+    found
 }
 
 /// Whether a bound is computed from elements of an array that the steps read.
