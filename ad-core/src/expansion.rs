@@ -172,8 +172,8 @@ pub(crate) fn refuse_deep(attr: &TokenStream, item: &TokenStream) -> Option<Writ
 
 /// A function with the items that are written beside it.
 pub(crate) fn with_item(item: TokenStream, written: Written) -> Expansion {
-    let twice = written.errors.iter().any(|e| e.message.twice);
-    let item = if twice { without_body(front::with_valid_signature(item)) } else { item };
+    let hidden = written.errors.iter().any(|e| e.message.hides_body);
+    let item = if hidden { without_body(front::with_valid_signature(item)) } else { item };
     Expansion { tokens: beside(&item, &written.tokens), errors: written.errors, internal: written.internal }
 }
 

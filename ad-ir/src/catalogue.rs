@@ -1,17 +1,11 @@
 //! Every message that the front end can show to the user, in one place, so that the texts are
-//! reviewed together.
+//! reviewed together. A message states the error in the user's terms. Its help is the replacement,
+//! as code where possible. Its note is the reason, if that is not obvious. Messages start in lower
+//! case and have no full stop, as in rustc. No other module may contain texts of messages.
 //!
-//! A message states the error in the user's terms. Its help is the replacement, as code where
-//! possible. Its note is the reason, if that is not obvious. Messages start in lower case and have
-//! no full stop, as in rustc. No other module contains texts of messages. Constructs that are
-//! refused by name are in tables: [`mod@refused`] (constructs, macros, items, types), and
-//! [`foreign`] (idioms of other libraries). Errors in the attribute's options are in `attribute`,
-//! those in the types and shapes of values in `values` (with the phrases of [`wanted`]), and the
-//! run-time messages of derivatives are in [`reached`].
-//!
-//! To add a message, add a function to `entries!` below (with plain names as parameters), and a
-//! case in `tests/ui/<kind>/`. [`all`] lists every entry and every row of the tables;
-//! `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
+//! To add a message, add a function to `entries!` below (with plain names as parameters) or a row
+//! to a table, and a case in `tests/ui/<kind>/`. [`all`] lists every entry and every row of the
+//! tables; `ad-core/tests/catalogue.rs` fails for one that no case in `tests/ui` produces.
 
 #![allow(missing_docs, reason = "each function is the message that it returns")]
 
@@ -46,7 +40,7 @@ fn message(text: impl Into<String>) -> Message {
         help: None,
         note: None,
         report_left_to_rustc: false,
-        twice: false,
+        hides_body: false,
         once: false,
     }
 }
@@ -79,7 +73,7 @@ impl Message {
     /// rustc may report the same error with a worse text. As long as this message is shown, the
     /// function's body is hidden from rustc.
     fn instead_of_rustc(mut self) -> Self {
-        self.twice = true;
+        self.hides_body = true;
         self
     }
 

@@ -31,10 +31,10 @@ pub struct Message {
     /// Whether the report is left to rustc, or to the expansion of another item. The message is
     /// counted and not shown.
     pub report_left_to_rustc: bool,
-    /// Whether rustc may report the same error for the function's body. The body is then hidden
-    /// from rustc, so that one mistake gives one error. (For a message that is left to rustc:
-    /// whether rustc has reported the error before the macro was called.)
-    pub twice: bool,
+    /// Whether the function's body is hidden from rustc, since rustc may report the same error for
+    /// it: one mistake gives one error. (For a message that is left to rustc: whether rustc has
+    /// reported the error before the macro was called.)
+    pub hides_body: bool,
     /// Whether the message is about a name and is reported only at its first use.
     pub once: bool,
 }

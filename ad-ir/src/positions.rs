@@ -53,7 +53,7 @@ pub fn keep_all(on: bool) {
     ALL.set(on);
 }
 
-/// Whether they do.
+/// Whether terms that this thread reads keep all of their places.
 #[must_use]
 pub fn are_all_kept() -> bool {
     ALL.get()

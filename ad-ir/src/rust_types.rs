@@ -506,8 +506,8 @@ impl<L: Clone> PlaceCollector<'_, L> {
         }
     }
 
-    /// A part of the arrays of several shapes in a list; and where they begin, whether the shapes
-    /// differ.
+    /// One part of the arrays of a list whose shapes differ. For the part with the places where the
+    /// arrays begin, also the expression that says whether the shapes do differ.
     fn ragged_list(
         &self,
         place: &TokenStream,

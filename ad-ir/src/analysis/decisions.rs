@@ -57,9 +57,9 @@ pub fn decided_by(g: &Graph, t: Term, stack: &mut Vec<Term>) {
     }
 }
 
-/// Whether a comparison does not depend on the last bits of its operands. It does not if it tests
-/// whether a maximum is infinite, as `softmax` and `logsumexp` do, or whether a matrix has a
-/// factorisation: only that of a matrix at the limit of having one depends on its last bits.
+/// Whether a comparison does not depend on the last bits of its operands: a test whether a maximum
+/// is infinite, as in `softmax` and `logsumexp`, or whether a matrix has a factorisation. The
+/// latter depends on the last bits only if the matrix is singular up to rounding.
 fn is_insensitive(g: &Graph, args: &[Term]) -> bool {
     let mut t = args[0];
     if !g.real_value(g.splat(args[1])).is_some_and(f64::is_infinite) {

@@ -1,5 +1,5 @@
 //! Powers of one term: whether a factor is finite wherever another one is 0, so that their product
-//! needs no mask. This module must never look into a term that is no product.
+//! needs no mask. This module must never look into a term that is not a product or a quotient.
 
 use crate::ir::{Graph, Node, Term};
 use crate::prim::{Binary, Prim, Unary};
@@ -11,9 +11,9 @@ pub fn finite_where_zero(g: &Graph, a: Term, b: Term) -> bool {
     Power::of(g, a).times(&Power::of(g, b)).is_some_and(|product| product.is_moderate())
 }
 
-/// A constant times a power of one term, of a small exponent, as a product or quotient whose
-/// factors are all powers with exponents of one sign. So no factor is infinite or NaN where another
-/// one is 0.
+/// A term as `factor * base^exponent`, with a small exponent. The term is a product or quotient,
+/// all of whose factors are powers of the base with exponents of one sign. So where one factor is
+/// 0, no other one is infinite or NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Power {
     /// The term. Its exponent is not 0.
@@ -36,7 +36,7 @@ const MAX_EXPONENT: i32 = 8;
 const MAX_SCALE: f64 = 20.0;
 
 impl Power {
-    /// A term as a power: of itself, if it is no such product.
+    /// A term as a power. A term that is not such a product is the first power of itself.
     #[must_use]
     pub fn of(g: &Graph, t: Term) -> Self {
         Self::within(g, t, MAX_DEPTH)
@@ -94,8 +94,9 @@ impl Power {
         Power { exponent: -self.exponent, factor: 1.0 / self.factor, reciprocal, ..self }
     }
 
-    /// Whether the power is 0 only where the base or its reciprocal is far below 1, in either
-    /// precision, and then no larger than a finite constant. (A constant 0 has an infinite scale.)
+    /// Whether the constants in the power are near 1 in magnitude. Then the power is 0 only if the
+    /// base or its reciprocal is far below 1 (in `f32` too), and there all its factors are finite.
+    /// A constant 0 has an infinite scale.
     #[must_use]
     pub fn is_moderate(&self) -> bool {
         self.scale <= MAX_SCALE

@@ -1,15 +1,12 @@
 //! A small prover of integer inequalities, so that `x[i]` under `build1(x.len(), |i| ..)` needs no
-//! check at run time.
+//! check at run time. Terms are normalised to linear combinations of *atoms* (sizes, variables,
+//! elements of integer arrays, terms that are not linear). A goal `linear >= 0` is proved by
+//! combining it with facts of the same form until the ranges of the remaining atoms suffice (a
+//! light form of Fourier-Motzkin elimination), and by cases. Terms saturate at the ends of their
+//! type ([`crate::prim::IntOp`]), so `a + b` is linear only if it is proved not to saturate.
 //!
-//! Terms are normalised to linear combinations of *atoms* (sizes, variables, elements of integer
-//! arrays, terms that are not linear). Terms saturate at the ends of their type
-//! ([`crate::prim::IntOp`]), so `a + b` is linear only if it is proved not to saturate. Otherwise
-//! it is an atom. Facts and goals are inequalities `linear >= 0`. A goal is proved by combining it
-//! with facts until the ranges of the remaining atoms suffice (a light form of Fourier-Motzkin
-//! elimination), and by cases where an atom is a minimum, a maximum, a conditional or a difference
-//! that may saturate.
-//!
-//! It must be sound, need not be complete, and must stop: every search has a budget.
+//! The prover must never accept a false goal. It need not be complete, and it must stop: every
+//! search has a budget.
 
 mod atoms;
 mod linear;
@@ -39,7 +36,8 @@ pub struct Facts {
     found: Vec<(usize, Term)>,
     /// Terms that were atoms, each with the state in which it was an atom.
     stuck: HashMap<Term, u64>,
-    /// The remaining budget. A goal shares it with the goals inside of it (is this sum linear?).
+    /// The remaining budget. Proving one goal may lead to further goals (such as whether a sum is
+    /// linear), and they share it.
     budget: u32,
     depth: u32,
     /// Disjunctions that hold permanently. If all parts but one are refuted, that one is a fact
@@ -67,9 +65,9 @@ impl Analysis for Checked {
     }
 }
 
-/// The maximum number of disjunctions (if there are more, none is examined), and the budget for all
-/// of them at one point.
+/// The maximum number of disjunctions. If there are more, none is examined.
 const MOST_EITHER: usize = 20;
+/// The budget for examining all disjunctions at one point.
 const SETTLING: u32 = 1000;
 /// The maximum number of parts of a disjunction. A disjunction with more parts is ignored.
 const MOST_PARTS: usize = 8;

@@ -33,7 +33,7 @@ pub fn hidden_by_a_parameter(name: &str) -> Message {
         .help("give the parameter another name")
 }
 
-/// `also`: the option with a word in parentheses that there is.
+/// `also`: the form of the option that takes a word in parentheses, if it has one.
 pub fn option_takes_nothing(name: &str, also: Option<&str>) -> Message {
     let help = also.map_or_else(|| format!("write `{name}`"), |also| format!("write `{name}`, or `{also}`"));
     match also {
@@ -180,7 +180,8 @@ pub fn example_of_high_rank(name: &str, ty: &str) -> Message {
         .help("call the gradient for each example instead")
 }
 
-/// `stop`: whether a loop stops by it, and it is not a size or a number of steps.
+/// `stop`: whether the parameter decides when a loop stops. Otherwise it decides a size or a number
+/// of steps.
 pub fn example_varies(name: &str, stop: bool) -> Message {
     let what = if stop { "when a loop stops" } else { "how long an array or a loop is" };
     message(format!("`per_example`: `{name}` decides {what}, which can be different in each example"))

@@ -4,8 +4,8 @@
 use super::{entries, message};
 use crate::diag::Message;
 
-/// Says at the refusal of something in the body of a generic function that this mode takes it. A
-/// misspelt name is no such refusal.
+/// Adds a note to the refusal of a construct in a body, if the function is generic: this mode
+/// accepts the construct. A misspelt name gets no such note.
 pub fn takes(refusal: &mut Message) {
     let of_body = ["construct", "macro", "inner item", "function", "method", "later", "value"];
     let refused = of_body.iter().any(|table| refusal.entry.starts_with(&format!("refused {table}: ")));

@@ -52,7 +52,7 @@ const NO_TAPE: &str = "nothing: the attribute writes `f_grad`, which you call in
 const NO_GRADIENT: &str = "`stop_gradient(x)`, or pass `x` as a parameter that `wrt(..)` does not name";
 const VIEW_OF: &str = "`&Array2<F>` or `ArrayView2<'_, F>`, and copy it into one with `Array2::from_shape_fn`";
 
-/// A function of a name in this list cannot be called by its bare name, even if it is a marked
+/// A function whose name is in this list cannot be called by its bare name, even if it is a marked
 /// function of the user's. So names that such functions often have (`square`, `outer`) are left
 /// out.
 const IDIOMS: &[Idiom] = &[

@@ -296,11 +296,11 @@ impl Graph {
         (self.below(bound, &scoped)..).skip(1).zip(bound).all(|(k, v)| v.0 == k)
     }
 
-    /// The number below those of the variables that are bound in this scope: the highest binder
-    /// inside of it. If a pass replaces terms in place, the scope may mention variables of outer
-    /// binders that are not opened. If one of them has a number that this binder would get, it
-    /// would be captured. Then the numbers are above all of these, until the outer binder gets a
-    /// new number too.
+    /// The variables that are bound in this scope get the numbers after this one: the highest
+    /// binder inside of it. If a pass replaces terms in place, the scope may also mention variables
+    /// of outer binders that are not opened. Such a variable would be captured if it had the number
+    /// of one that is bound here. Then this is the highest of their numbers, until the outer binder
+    /// gets a new number too.
     pub(super) fn below(&self, bound: &[Var], scoped: &[Term]) -> u32 {
         let height = scoped.iter().map(|&t| self.height(t)).max().unwrap_or(0);
         let own = u32::try_from(bound.len()).unwrap_or(u32::MAX);

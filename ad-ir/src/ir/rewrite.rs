@@ -1,13 +1,11 @@
 //! The driver of all code that rewrites terms to terms: the worklist, the memo table, and the
-//! source location that new terms inherit. A rewriting defines which results a term needs first,
-//! and the result of the term.
+//! source location that new terms inherit. A rewriting says which results a term needs first, and
+//! computes the result of the term.
 //!
-//! There are two orders. [`by_age`] visits given terms; the list contains each term's children
-//! before the term. Nearly all passes use it, through the `Rewriter` of `passes::rewrite`.
-//! [`on_demand`] visits only the terms that a rewriting asks for: the body of a build under its
-//! opened variable, an element instead of an array, the part of a term that a substitution can
-//! change. A key is then a term, or a term with a context that determines its result, such as an
-//! index.
+//! There are two orders. [`by_age`] visits given terms, each after its children; nearly all passes
+//! use it, through the `Rewriter` of `passes::rewrite`. [`on_demand`] visits only the terms that a
+//! rewriting asks for. A key is then a term, or a term with a context that determines its result,
+//! such as an index.
 //!
 //! The driver must never recurse over terms, since their depth grows with the program. A rewriting
 //! may start another one inside of nested binders and bodies, whose depth does not.

@@ -142,13 +142,13 @@ impl Layouts<'_> {
     }
 
     /// The sum of all valid elements, as [`Layouts::sum`] computes it.
-    pub fn sum_of_part(&mut self, free: Term, x: &DynamicPart) -> Term {
+    pub fn sum_of_part(&mut self, relaxed: Term, x: &DynamicPart) -> Term {
         let rank = x.lens.len();
         if rank == 0 || !self.g.elem(x.all).is_real() {
-            return free;
+            return relaxed;
         }
         let (sizes, order) = self.of_part(x);
-        let own = self.of_layouts((&sizes, &order), &mut |me, axes| {
+        let exact = self.of_layouts((&sizes, &order), &mut |me, axes| {
             let contiguous = me.is_contiguous(&sizes, axes);
             let flat = me.in_a_row(x, &AxisOrder::of(axes));
             let whole = me.reduce_part(Reduce::Unrolled, 1, &flat);
@@ -163,7 +163,7 @@ impl Layouts<'_> {
             }
             me.choice(contiguous, whole, rows)
         });
-        self.g.relaxed_exact(free, own)
+        self.g.relaxed_exact(relaxed, exact)
     }
 
     fn of_layouts(
@@ -186,11 +186,11 @@ impl Layouts<'_> {
 
     /// The sum over one axis, as [`Layouts::sum_axis`] computes it; and its memory order if it has
     /// two axes or more.
-    pub fn sum_axis_of_part(&mut self, free: Term, x: &DynamicPart, k: usize) -> (Term, Option<MemoryOrder>) {
+    pub fn sum_axis_of_part(&mut self, relaxed: Term, x: &DynamicPart, k: usize) -> (Term, Option<MemoryOrder>) {
         let (sizes, order) = self.of_part(x);
-        let mut sum = free;
+        let mut sum = relaxed;
         if self.g.elem(x.all).is_real() {
-            let own = self.of_layouts((&sizes, &order), &mut |me, axes| {
+            let exact = self.of_layouts((&sizes, &order), &mut |me, axes| {
                 let mut axes_of_lanes: Vec<usize> = (0..sizes.len()).filter(|&n| n != k).collect();
                 axes_of_lanes.push(k);
                 let perm: Vec<u8> = axes_of_lanes.iter().map(|&n| axis(n)).collect();
@@ -205,7 +205,7 @@ impl Layouts<'_> {
                 let (fast, slow) = (me.reduce_part(Reduce::Unrolled, 1, &memory), me.one_by_one(&lanes, 1));
                 me.choice(near, fast, slow)
             });
-            sum = self.g.relaxed_exact(free, own);
+            sum = self.g.relaxed_exact(relaxed, exact);
         }
         let order = (x.lens.len() > 2).then(|| self.lanes_order((&sizes, &order), k, true));
         (sum, order)
@@ -247,7 +247,7 @@ impl Layouts<'_> {
             if rank == 1 || me.g.bool_value(contiguous) == Some(true) {
                 return flat.all;
             }
-            let mut met = me.met_of_part(x, &sizes, axes);
+            let mut met = me.visited_of_part(x, &sizes, axes);
             if met != flat.all {
                 met = me.choice(contiguous, flat.all, met);
             }
@@ -256,9 +256,9 @@ impl Layouts<'_> {
         if rank == 1 { DynamicPart { all, lens: Rc::clone(&x.lens) } } else { DynamicPart { all, lens: [len].into() } }
     }
 
-    /// The order in which `fold` visits the elements of a part that is not contiguous: the axis
-    /// with the smallest stride is exchanged with the last one.
-    fn met_of_part(&mut self, x: &DynamicPart, sizes: &[Term], axes: &Strides) -> Term {
+    /// The elements of a part that is not contiguous, in the order in which `fold` visits them: the
+    /// axis with the smallest stride is exchanged with the last one.
+    fn visited_of_part(&mut self, x: &DynamicPart, sizes: &[Term], axes: &Strides) -> Term {
         let rank = axes.len();
         let swapped = |me: &mut Self, k: usize| {
             let mut order = AxisOrder::row_major(rank);
@@ -270,21 +270,21 @@ impl Layouts<'_> {
             return swapped(self, by_distance[1]);
         }
         let one = self.g.lit_usize(1);
-        let mut met = swapped(self, rank - 1);
+        let mut visited = swapped(self, rank - 1);
         for &k in &by_distance {
             let (several, of_k) = (self.g.compare(Cmp::Gt, sizes[k], one), swapped(self, k));
-            met = self.choice(several, of_k, met);
+            visited = self.choice(several, of_k, visited);
         }
-        met
+        visited
     }
 
-    /// The product of all valid elements, as [`super::product`] computes it. `rows` are two
-    /// products of the products of rows: each row is multiplied in eight lanes, or one element
-    /// after the other.
-    pub fn product_of_part(&mut self, free: Term, x: &DynamicPart, rows: [Term; 2]) -> Term {
+    /// The product of all valid elements, as [`super::product`] computes it. `rows` are two values
+    /// of the product over all rows: in the first, each row is multiplied in eight lanes, and in
+    /// the second, one element after the other.
+    pub fn product_of_part(&mut self, relaxed: Term, x: &DynamicPart, rows: [Term; 2]) -> Term {
         let rank = x.lens.len();
         let (sizes, order) = self.of_part(x);
-        let own = self.of_layouts((&sizes, &order), &mut |me, axes| {
+        let exact = self.of_layouts((&sizes, &order), &mut |me, axes| {
             let contiguous = me.is_contiguous(&sizes, axes);
             let flat = me.in_a_row(x, &AxisOrder::of(axes));
             let whole = me.reduce_part(Reduce::Factors, 1, &flat);
@@ -292,6 +292,6 @@ impl Layouts<'_> {
             let lanes = me.choice(slices, rows[0], rows[1]);
             me.choice(contiguous, whole, lanes)
         });
-        self.g.relaxed_exact(free, own)
+        self.g.relaxed_exact(relaxed, exact)
     }
 }

@@ -46,7 +46,7 @@ fn try_by_layout<C: HasLayouts, E>(
 }
 
 /// The product of all elements in ndarray's order: eight lanes over contiguous memory, and row by
-/// row otherwise. `free` is the product in the order of the indices. `in_order` multiplies the
+/// row otherwise. `relaxed` is the product in the order of the indices. `in_order` multiplies the
 /// elements of an array in that order, and `rows_in_order` those of each row of `t`. `None` if the
 /// array is in standard layout.
 ///
@@ -55,15 +55,15 @@ fn try_by_layout<C: HasLayouts, E>(
 /// The errors of the closures.
 pub fn product<C: HasLayouts, E>(
     me: &mut C,
-    (free, t): (Term, Term),
+    (relaxed, t): (Term, Term),
     mut rows_in_order: impl FnMut(&mut C) -> Result<Term, E>,
     mut in_order: impl FnMut(&mut C, Term) -> Result<Term, E>,
 ) -> Result<Option<Term>, E> {
     try_by_layout(me, t, |me, view| {
         let rank = view.axes.len();
         let lanes = match me.layouts().g.bool_value(view.contiguous) {
-            Some(true) => free,
-            _ if rank < 2 => free,
+            Some(true) => relaxed,
+            _ if rank < 2 => relaxed,
             _ => {
                 let slow = rows_in_order(me)?;
                 let mut layouts = me.layouts();
@@ -122,17 +122,17 @@ impl Layouts<'_> {
     /// A number that is computed from these arrays. It is marked if the memory order of one of them
     /// is unknown. The number carries the mark and not the result of [`Layouts::vector_is_slice`]:
     /// a marked condition would be a decision even if no decision reads the number.
-    pub fn of_known(&mut self, own: Term, arrays: [Term; 2]) -> Term {
-        if arrays.iter().any(|&t| self.is_unknown(t)) { self.mark_unknown(own) } else { own }
+    pub fn of_known(&mut self, exact: Term, arrays: [Term; 2]) -> Term {
+        if arrays.iter().any(|&t| self.is_unknown(t)) { self.mark_unknown(exact) } else { exact }
     }
 
     /// A sum over all axes. (Of an array in standard layout a plain sum is in ndarray's order.)
-    pub fn sum(&mut self, free: Term, t: Term) -> Term {
+    pub fn sum(&mut self, relaxed: Term, t: Term) -> Term {
         let rank = self.g.rank(t);
         if rank == 0 || !self.g.elem(t).is_real() {
-            return free;
+            return relaxed;
         }
-        let own = self.by_layout(t, |me, view| {
+        let exact = self.by_layout(t, |me, view| {
             let whole = me.g.reduce(Reduce::Unrolled, rank, view.in_memory);
             if me.g.bool_value(view.contiguous) == Some(true) {
                 return whole;
@@ -145,16 +145,16 @@ impl Layouts<'_> {
             }
             me.choice(view.contiguous, whole, rows)
         });
-        own.map_or(free, |own| self.g.relaxed_exact(free, own))
+        exact.map_or(relaxed, |exact| self.g.relaxed_exact(relaxed, exact))
     }
 
     /// A sum over one axis: by lanes if that axis has the smallest stride, and one part after the
     /// other otherwise.
-    pub fn sum_axis(&mut self, free: Term, t: Term, k: usize) -> Term {
+    pub fn sum_axis(&mut self, relaxed: Term, t: Term, k: usize) -> Term {
         if !self.g.elem(t).is_real() {
-            return free;
+            return relaxed;
         }
-        let own = self.by_layout(t, |me, view| {
+        let exact = self.by_layout(t, |me, view| {
             let lanes = me.axis_last(t, k);
             // A lane that goes backwards is summed in the order of memory.
             let memory = if view.axes[k].step == -1 { me.last_backwards(lanes) } else { lanes };
@@ -165,7 +165,7 @@ impl Layouts<'_> {
             let (fast, slow) = (me.g.reduce(Reduce::Unrolled, 1, memory), me.in_order(lanes, 1));
             me.choice(near, fast, slow)
         });
-        let sum = own.map_or(free, |own| self.g.relaxed_exact(free, own));
+        let sum = exact.map_or(relaxed, |exact| self.g.relaxed_exact(relaxed, exact));
         self.lanes(t, k, sum, true)
     }
 
@@ -232,8 +232,8 @@ impl Layouts<'_> {
         let shape = self.g.shape(a).to_vec();
         let n = self.product_of(&shape);
         let [a, b] = [a, b].map(|t| {
-            let own = self.g.shape(t).to_vec();
-            let size = self.product_of(&own);
+            let sizes = self.g.shape(t).to_vec();
+            let size = self.product_of(&sizes);
             let flat = self.g.reshape(t, &[size]);
             self.g.recast(flat, &[n])
         });
@@ -250,17 +250,17 @@ impl Layouts<'_> {
     /// slices, and one element after the other otherwise. `rows` is the axis of `a` that is summed
     /// over. In a loop (`repeated`), all products of one matrix with vectors may become one product
     /// of two matrices, which has another order.
-    pub fn dot(&mut self, free: Term, (a, rows): (Term, usize), b: Term, repeated: bool) -> Term {
+    pub fn dot(&mut self, relaxed: Term, (a, rows): (Term, usize), b: Term, repeated: bool) -> Term {
         let rank = self.g.rank(a);
         let order = self.not_standard(a);
-        // The product is computed from a whole matrix, transposed or not, in ndarray's own order.
+        // The product is computed from a whole matrix, transposed or not, in ndarray's exact order.
         let mut plain = order.is_none() || rank == 2 && !self.is_noted(a);
         for (_, axes) in order.iter().flat_map(|order| order.cases()) {
             let view = self.view(a, axes);
             plain &= self.g.bool_value(view.contiguous) == Some(true) && axes.iter().all(|x| x.step == 1);
         }
         if plain && !repeated && self.not_standard(b).is_none() {
-            return free;
+            return relaxed;
         }
         let slices = self.lanes_are_slices(a, rows);
         let near = self.vector_is_slice(b);
@@ -273,8 +273,8 @@ impl Layouts<'_> {
         let spread = self.g.replicate_axes(b_of, &axes, &shape[..last]);
         let products = self.g.mul(lanes, spread);
         let (fast, slow) = (self.g.reduce(Reduce::Unrolled, 1, products), self.in_order(products, 1));
-        let own = self.choice(slices, fast, slow);
-        let own = self.of_known(own, [a, b_of]);
-        if self.g.ty(own) == self.g.ty(free) { self.g.relaxed_exact(free, own) } else { free }
+        let exact = self.choice(slices, fast, slow);
+        let exact = self.of_known(exact, [a, b_of]);
+        if self.g.ty(exact) == self.g.ty(relaxed) { self.g.relaxed_exact(relaxed, exact) } else { relaxed }
     }
 }

@@ -123,7 +123,7 @@ fn character(text: &str) -> usize {
     }
 }
 
-/// The length of an attribute. What it says are no words of the item.
+/// The length of an attribute. Its words do not count as words of the item.
 fn attribute(text: &str) -> usize {
     let (mut at, mut depth) = (0, 0_usize);
     while let Some(c) = text[at..].chars().next() {

@@ -54,7 +54,7 @@ pub fn set(on: bool) -> bool {
     WATCHED.replace(on)
 }
 
-/// Whether it does.
+/// Whether the code that this thread generates watches its terms.
 #[must_use]
 pub fn is_on() -> bool {
     WATCHED.get()

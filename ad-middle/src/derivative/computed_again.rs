@@ -41,7 +41,7 @@ impl Facts {
         Facts(known)
     }
 
-    /// A condition where these facts hold.
+    /// A condition, simplified by these facts.
     pub(super) fn simplified(&self, g: &mut Graph, t: Term) -> Term {
         let (mut all, mut open) = (SortedSet::new(), vec![t]);
         while let Some(t) = open.pop() {
@@ -121,7 +121,7 @@ pub(super) fn computed_again(
     let missing = |derived: &Derived, kept: &SortedSet<Term>| -> SortedSet<Term> {
         derived.from.iter().copied().filter(|t| !kept.contains(t) && !shared(*t)).collect()
     };
-    // A number that stands for two or more others is kept in place of these.
+    // A number from which two or more others are computed is kept in place of these.
     while let Some(first) = open.pop() {
         let (mut group, mut lacks) = (vec![first], SortedSet::new());
         lacks.extend(missing(&group[0], &kept));

@@ -1,15 +1,9 @@
 //! Derivatives inside of functions: replaces each [`Prim::Derived`] by ordinary terms, the
-//! innermost one first. What comes after sees one function more, and differentiates it like any
-//! other.
+//! innermost one first. All later code differentiates these terms like any others.
 //!
-//! The function that is differentiated is closed. Its parameters become inputs of their own for
-//! the time of the work, so only they are active. Its derivative is made like that of an annotated
-//! function: the passes over a function, differentiation, the passes over a derivative that is
-//! differentiated again. Then the arguments of the call replace the inputs.
-//!
-//! A loop of the function that stops early saves as many rows as it has steps. Where the arguments
-//! depend on no loop, that number is a size like any other, and it is a size over the arguments
-//! after the replacement. Elsewhere the loop keeps the bound that it has.
+//! The function that is differentiated is closed. Its parameters become inputs of their own for the
+//! time of the work, so only they are active. Its derivative is made like that of an annotated
+//! function, and then the arguments of the call replace the inputs.
 //!
 //! This module must never hold a rule of differentiation, and knows no list of passes.
 
@@ -168,6 +162,10 @@ impl Inner<'_> {
     }
 
     /// All arrays of a derivative.
+    ///
+    /// A loop of the function that stops early saves as many rows as it has steps. Where the
+    /// arguments depend on no loop, that number is a size like any other, and it is a size over the
+    /// arguments after the replacement. Elsewhere the loop keeps the bound that it has.
     fn all_parts(&mut self, g: &mut Graph, part: &DerivedPart, given: &InnerCall) -> Vec<Term> {
         let seeds_from = given.all.len() - part.seeds();
         let of_constant = |g: &Graph, k: usize, t: Term| k >= seeds_from && is_literal(g, t);

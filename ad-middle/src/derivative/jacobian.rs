@@ -1,19 +1,11 @@
-//! Jacobians and Hessians. This module chooses the direction, differentiates in one pass for all
-//! seeds, and assembles the blocks.
+//! Jacobians and Hessians: chooses the direction, differentiates in one pass for all seeds, and
+//! assembles the blocks.
 //!
-//! *Direction.* Forward mode takes a tangent for each element of the parameters, and reverse mode a
-//! cotangent for each element of the result. The one with fewer seeds is taken, and forward mode on
-//! a tie, since it saves nothing for a second pass. A size that the macro does not know (of an
-//! array, or a const parameter) counts as larger than any number, and two such axes count as larger
-//! than one: see [`Count`]. If both numbers of seeds are unknown, the work of both directions is
-//! estimated.
-//!
-//! *One pass.* The seeds are the unit vectors, `build`s over their index. The derivative along one
-//! of them is a term over the same index variables. The bulk-operation transform turns it into a
-//! term for all of them, in blocks if intermediate arrays are large (`seeds`). If parameters and
-//! result are scalars and static arrays, and there are at most [`unroll::LIMIT`] seeds, the unit
-//! vectors are literals instead. Then the linear map is applied to each of them, and its zeros
-//! never become code.
+//! The seeds are the unit vectors, `build`s over their index. The derivative along one of them is a
+//! term over the same index variables, which the bulk-operation transform turns into a term for all
+//! of them, in blocks if intermediate arrays are large (`seeds`). If parameters and result are
+//! scalars and static arrays, and there are at most [`unroll::LIMIT`] seeds, the unit vectors are
+//! literals instead, and their zeros never become code.
 //!
 //! This module must never make a Hessian symmetric: if one is not symmetric, a rule is wrong.
 
@@ -287,9 +279,11 @@ enum Direction {
     Either(Term),
 }
 
-/// The direction with fewer seeds. If the macro knows neither number of seeds, the direction whose
-/// terms take less work is taken. Reverse mode is taken only if its work is less than half, since
-/// forward mode saves nothing for a second pass.
+/// The direction with fewer seeds: forward mode takes a tangent for each element of the parameters,
+/// and reverse mode a cotangent for each element of the result. A size that the macro does not know
+/// counts as larger than any number (see [`Count`]). If neither number of seeds is known, the work
+/// of both directions is estimated. Reverse mode is then taken only if its work is less than half,
+/// since forward mode saves nothing for a second pass.
 fn direction(
     g: &mut Graph,
     derivative: &dyn Derivative,

@@ -1,12 +1,10 @@
 //! Finds which columns of a Jacobian may differ from zero in each row: for each element of the
-//! result, ranges of elements of the parameter, as terms over the index of the row.
-//!
-//! The columns follow from the function's terms. An index is pushed from the result towards the
-//! parameter, as in `passes::element`, and is a column when it reaches the parameter. Under a sum
-//! over a variable, a column that only grows or only shrinks with the variable becomes a range. A
-//! term under a condition has no columns where the condition is false, unless the condition depends
-//! on the parameter's elements. Where nothing is known (a loop, an index that is read from an array
-//! and summed over), a row has all columns.
+//! result, ranges of elements of the parameter, as terms over the index of the row. An index is
+//! pushed from the result towards the parameter, as in `passes::element`, and is a column when it
+//! reaches the parameter. Under a sum over a variable, a column that only grows or only shrinks
+//! with the variable becomes a range. A term under a condition has no columns where the condition
+//! is false, unless the condition depends on the parameter's elements. Where nothing is known, a
+//! row has all columns.
 //!
 //! This module must never leave out a column whose derivative may differ from zero.
 

@@ -1,18 +1,13 @@
 //! Loops of the algorithms that take a function term by term (UNF, CHAD): `foldl`, `scanl` and
-//! `scanr` are one form (UNF Figs. 5, 16 and 17; CHAD section 10 leaves them to future work).
+//! `scanr` are one form (UNF Figs. 5, 16 and 17; CHAD section 10 leaves them to future work). The
+//! primal loop saves the carried values before each step. Forward mode is a loop in the same
+//! direction. Reverse mode is one in the other direction, which carries the cotangents of the state
+//! and of the captured values; UNF instead multiplies the partial derivatives of all steps, which
+//! needs products of matrices for arrays. The algorithm defines the form of a step ([`Step`]).
 //!
-//! The primal loop saves the carried values before each step. Forward mode is a loop in the same
-//! direction, and reverse mode one in the other direction, whose steps apply the transposed step.
-//! UNF Fig. 16 computes the partial derivatives of all steps first and multiplies them by a
-//! `scanr`, and Fig. 17 needs products of matrices for arrays, which would cost more than the
-//! function. Here the `scanr` carries the cotangent itself; for numbers this is the same product in
-//! the other order. It also carries the cotangents of the values that all steps capture, so no step
-//! adds up a context.
-//!
-//! The form of a step, and how it is applied to tangents and cotangents, are the algorithm's own
-//! ([`Step`]). This module must never run a loop of the function a second time in order to
-//! differentiate it, except for a loop in a step that carries arrays: the states of all its steps
-//! would be saved for each step around it.
+//! This module must never run a loop of the function a second time in order to differentiate it,
+//! except for a loop in a step that carries arrays: saving the states of all its steps would cost
+//! more.
 
 use std::collections::{HashMap, HashSet};
 

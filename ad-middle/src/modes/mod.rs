@@ -1,27 +1,9 @@
 //! Algorithms of differentiation behind one interface, [`Derivative`]: core terms in, core terms
-//! with their derivative out.
+//! with their derivative out. Nothing outside of this module names an algorithm: the front end
+//! reads the name of the mode, the program stores the [`Mode`], and [`derivative`] dispatches on
+//! it. `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
 //!
-//! An algorithm takes terms (the *roots*), and the inputs that they are differentiated with respect
-//! to. The terms have no builds, unless the algorithm takes builds ([`takes_builds`]). It returns a
-//! [`Derivative`]: one linear map, which the caller may apply any number of times, to tangents and,
-//! transposed, to cotangents. The interface does not say how an algorithm finds the map: by Deltas
-//! (dual arrays), through unary normal form (UNF), by pairs of a value and a linear function
-//! (CHAD), or by a number and its tangent (dual numbers). So the interface has no Deltas and no
-//! tape. An algorithm that implements one direction inherits the other as a default method, by unit
-//! vectors ([`unit_vectors`]).
-//!
-//! Every algorithm has these properties:
-//!
-//! - [`Derivative::values`] have the types, the values and the decisions of the roots;
-//! - `<u, J v> = <J' u, v>`, up to rounding;
-//! - a cotangent of zero contributes zero, even if it is multiplied by a NaN or an infinity of a
-//!   branch that was not taken;
-//! - its output has no build if its roots have none, so that later passes accept it;
-//! - it does not simplify, and does not know which option of the attribute the derivative is for.
-//!
-//! An algorithm is a folder here and a variant of [`Mode`]. Nothing else names it: the front end
-//! reads the name of the mode, the program stores the mode, and [`derivative`] calls it.
-//! `tests/common/modes.rs` runs the tests of meaning over [`Mode::ALL`].
+//! An algorithm must never simplify, nor know which option of the attribute the derivative is for.
 
 mod as_loops;
 mod chad;
@@ -48,8 +30,19 @@ pub use ad_ir::mode::Refusal;
 
 use crate::passes::rewrite::Rewriter;
 
-/// The derivative of some roots with respect to some inputs. An implementation overrides at least
-/// one of `tangents` and `gradients`.
+/// The derivative of some terms, the *roots*, with respect to some inputs: one linear map, which
+/// the caller may apply any number of times, to tangents and, transposed, to cotangents. The
+/// interface does not say how the map is represented. The roots have no builds, unless the
+/// algorithm takes builds ([`takes_builds`]). An implementation overrides at least one of
+/// `tangents` and `gradients`, and inherits the other by [`unit_vectors`].
+///
+/// Every algorithm has these properties:
+///
+/// - [`Derivative::values`] have the types, the values and the decisions of the roots;
+/// - `<u, J v> = <J' u, v>`, up to rounding;
+/// - a cotangent of zero contributes zero, even if it is multiplied by a NaN or an infinity of a
+///   branch that was not taken;
+/// - its output has no build if its roots have none, so that later passes accept it.
 pub trait Derivative {
     /// The primal roots. Their loops may have residuals as additional results.
     fn values(&self) -> &[Term];

@@ -1,17 +1,12 @@
-//! One-hot tangents and cotangents, which are zero everywhere except at one index. The seeds of
-//! Jacobians and Hessians are one-hot at a variable. If one element of an array is read (by an
-//! index, by an extremum), the cotangent of the array is one-hot too. If an operand is known to be
-//! zero except at one index of an axis, a sum along that axis is its value at that index, and a
-//! contraction along that axis reads the other operand at that index. So the derivative of a linear
-//! map costs no product with the unit matrix, and elements outside of the mask contribute nothing
-//! (`linear`).
-//!
-//! A variable that is free in a term of this module is the index of such a seed. It is in range for
-//! the axis that it is compared with. The indices of a scatter are in range by the checks of the
-//! user's function, or its elements are masked, as in an arm that is not taken.
+//! One-hot tangents and cotangents, which are zero everywhere except at one index: the seeds of
+//! Jacobians and Hessians (one-hot at a variable), and the cotangent of an array of which one
+//! element is read. A sum along an axis with one nonzero index is the value at that index, and a
+//! contraction along it reads the other operand there. So the derivative of a linear map costs no
+//! product with the unit matrix.
 //!
 //! This module must never be applied to terms of the user's function: in these, zero times infinity
-//! has to stay a NaN.
+//! has to stay a NaN. It relies on indices being in range: a seed's variable is below the size of
+//! its axis, and the user's checks (or a mask) cover the indices of a scatter.
 
 use crate::passes::simplify::{
     self,

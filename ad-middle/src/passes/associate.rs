@@ -47,7 +47,7 @@ pub fn associate(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
 const MAX_DEPTH: usize = 8;
 
 /// What is summed: contractions, each with labels that only one of its operands has, and sums and
-/// differences of such. The sum of a sum is the sum of the sums, so each is summed by itself.
+/// differences of such contractions. Each contraction is summed by itself.
 enum Summands {
     Contraction(Term, Contraction, [Term; 2], Vec<u8>),
     Negated(Box<Self>),

@@ -1,18 +1,13 @@
 //! The bulk-operation transform (BOT section 5): eliminates every `build1` in favour of whole-array
-//! operations.
+//! operations. docs/internals/src/bulk-operations.md explains it.
 //!
-//! Departures from the paper. (1) This pass does not push an index into the indexed expression
-//! (Fig. 10): on a hash-consed graph, where no `let` stops it, that takes exponential time. Instead
-//! `build1 k (\i -> index t ix)` becomes `gather [k] (build1 k (\i -> t)) (\i -> i : ix)` for every
-//! t; Fig. 11 is the special case in which t does not mention i. The pass `push` moves indices
-//! afterwards, by use counts. (2) A read out of range has an unspecified value, not 0, and no mask
-//! is added: the program has a separate `Check` for each read that may be out of range.
+//! It departs from the paper in two ways. An index is not pushed into the indexed expression (Fig.
+//! 10), since that takes exponential time on a hash-consed graph; the pass `push` moves indices
+//! afterwards, by use counts. A read out of range has an unspecified value, not 0, and no mask is
+//! added: the program has a separate `Check` for it.
 //!
-//! A `build1` becomes a loop over its index if it contains a loop that depends on the index and
-//! stops early. As one loop over batched values, that inner loop would run as many steps for all
-//! indices as for the slowest one.
-//!
-//! The pass makes no term whose size depends on an index, and recognises no whole functions.
+//! The pass must never make a term whose size depends on an index, and must never recognise a whole
+//! function.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -31,9 +26,9 @@ use ad_ir::prim::Prim;
 pub const PASS: Pass =
     Pass { name: "bulk", rules, run: |g, roots, cx| roots.map(|all| transform(g, all, cx)), simplified: false };
 
-/// A build in bulk, or as a loop; a conditional with its arms over the indices that take them; an
-/// index function whose arrays are tabulated; a sum whose order no decision reads; a loop that runs
-/// from its end; a loop or a build over a list of literals.
+/// The rules: a build in bulk, or as a loop; a conditional with its arms over the indices that take
+/// them; an index function whose arrays are tabulated; a sum whose order no decision reads; a loop
+/// that runs from its end; a loop or a build over a list of literals.
 fn rules() -> Vec<&'static str> {
     vec!["bulk.build", "bulk.loop", "bulk.index_set", "bulk.index", "bulk.relaxed", "bulk.from_the_end", "bulk.table"]
 }
@@ -67,7 +62,9 @@ pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
     terms.iter().map(|&t| lift.lift(t)).collect()
 }
 
-/// Whether a loop that depends on the variable stops early, or a loop in its body does.
+/// Whether a loop that depends on the variable stops early, or a loop in its body does. Then the
+/// build becomes a loop over its index: as one loop over batched values, the inner loop would run
+/// as many steps for all indices as for the slowest one.
 fn stops_early(g: &Graph, body: Term, var: Var) -> bool {
     let stops = |scan: &Scan| scan.stop.is_some() || has_stop(g, &scan.body.results);
     let varies = |t: &Term| matches!(g.node(*t), Node::Scan(scan) if g.mentions(*t, var) && stops(scan));

@@ -4,16 +4,6 @@
 //! So the memory is that of about `2 sqrt(n)` steps and not of n, and each step runs once more
 //! (Griewank 1992, with two levels).
 //!
-//! ```text
-//! for i in 0..n { state = step(state, i) }
-//!     becomes, with k = sqrt(n)
-//! for b in 0..n / k { for j in 0..k { state = step(state, b * k + j) } }
-//! for j in 0..n % k { state = step(state, n / k * k + j) }
-//! ```
-//!
-//! The remaining steps are fewer than a block, and an ordinary loop. A row that a step makes is
-//! written into an array that the loops carry.
-//!
 //! The pass rewrites outermost loops whose number of steps is known at entry. It must never change
 //! an operation of a step, nor the order of the steps.
 
@@ -26,7 +16,14 @@ use ad_ir::prim::{IntOp, Prim, Unary};
 /// A loop of fewer steps, if their number is a literal, saves all of them.
 const MIN_STEPS: i128 = 16;
 
-/// The pass.
+/// The pass. With k = sqrt(n):
+///
+/// ```text
+/// for i in 0..n { state = step(state, i) }
+///     becomes, with k = sqrt(n)
+/// for b in 0..n / k { for j in 0..k { state = step(state, b * k + j) } }
+/// for j in 0..n % k { state = step(state, n / k * k + j) }
+/// ```
 pub(crate) const PASS: Pass = Pass {
     name: "checkpoints",
     rules: || vec!["checkpoints"],

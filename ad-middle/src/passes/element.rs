@@ -1,12 +1,9 @@
 //! Reads some elements of a term without computing the others: an index is pushed from the root
 //! towards the leaves (BOT Fig. 10), through elementwise operations, sums, contractions and changes
-//! of layout.
-//!
-//! It is used for a term with free variables, if one element is needed for each value of the
-//! variables. A subterm that does not mention the variables is the same for all values, so no index
-//! is pushed into it: it is computed as a whole and then read. An operation with several operands
-//! duplicates the index, so the number of reads is limited ([`MAX_READS`]). Terms beyond the limit
-//! are read without pushing the index further.
+//! of layout. It is used for a term with free variables, if one element is needed for each value of
+//! the variables. A subterm without these variables is computed as a whole and then read. An
+//! operation with several operands duplicates the index, so the number of reads is limited
+//! ([`MAX_READS`]).
 //!
 //! This module must never be applied to a term that a decision depends on: it may change the order
 //! of a sum.

@@ -1,21 +1,11 @@
-//! Flattening of rows of several lengths. A loop over such rows, or over the neighbours of nodes,
-//! becomes operations on an array as wide as the longest row; a condition masks the elements after
-//! the end of a row. This pass computes the other elements, row after row, in a vector:
-//!
-//! | before | after |
-//! | --- | --- |
-//! | `sum[0,1] (select (iota < replicate[1] lens) m 0)` | `sum[0]` over the elements that exist |
-//! | `sum[1] (select (iota < replicate[1] lens) m 0)` | each of them is added to the sum of its row |
-//!
-//! So a derivative saves a residual of `m` for each element that exists, and not for each element
-//! of the rectangle. A sum whose derivative reads no residual is left alone: its loops end where
-//! the rows end.
-//!
-//! Where the rows are those of a list of `Vec`s, which are concatenated in the vector of all
-//! elements, an element of a row is the element of that vector at the same place.
+//! Flattening of rows of several lengths. A loop over such rows becomes operations on an array as
+//! wide as the longest row, and a condition masks the elements after the end of each row. This pass
+//! computes the elements that exist, row after row, in a vector. So a derivative saves a residual
+//! for each element that exists, and not for each element of the rectangle. A sum whose derivative
+//! reads no residual is left alone: its loops end where the rows end.
 //!
 //! This pass must never change the order of a sum that a decision depends on, and never compute an
-//! element that does not exist: the sum of the lengths is the size of the vector.
+//! element that does not exist.
 
 use ad_ir::sorted::SortedSet;
 use std::collections::HashMap;
@@ -28,6 +18,11 @@ use ad_ir::ir::{Contraction, Elem, Graph, Node, Scan, Term, Var};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
 
 /// The pass.
+///
+/// | before | after |
+/// | --- | --- |
+/// | `sum[0,1] (select (iota < replicate[1] lens) m 0)` | `sum[0]` over the elements that exist |
+/// | `sum[1] (select (iota < replicate[1] lens) m 0)` | each of them is added to the sum of its row |
 pub(crate) const PASS: Pass = Pass {
     name: "flatten",
     rules: || vec!["flatten"],
@@ -35,8 +30,9 @@ pub(crate) const PASS: Pass = Pass {
     simplified: true,
 };
 
-/// The rows of a list of `Vec`s: row i has `lens[i]` elements from `starts[i]` on, and the next row
-/// begins where it ends.
+/// The rows of a list of `Vec`s, which are concatenated in the vector of all elements: row i has
+/// `lens[i]` elements from `starts[i]` on, and the next row begins where it ends. An element of a
+/// row is the element of that vector at the same place.
 #[derive(Clone, Copy, Debug)]
 pub struct ListRows {
     /// The elements of all rows.

@@ -1,43 +1,11 @@
 //! Loop distribution: the rules that move results of a [`Scan`] out of the loop, as bulk operations
 //! over all its iterations. They are applied where builds are eliminated, and again after
-//! differentiation, to the loops of the derivative.
+//! differentiation, to the loops of the derivative. The table of rules is at [`PASS`], and
+//! `legality` has the cost rules.
 //!
-//! | rule | before | after |
-//! | --- | --- | --- |
-//! | fixed | a carried value that no iteration changes | its initial value, a capture |
-//! | literals | a capture that is a literal, such as the cotangent 1 of a sum | the literal itself, so that the simplifier sees it |
-//! | unused | a result that is never read | nothing |
-//! | rows | rows that depend on no carried value | a build |
-//! | placed rows | rows of zeros with a few elements, perhaps under a condition | rows of these elements, scattered after the loop |
-//! | sum | `acc + e` | initial value + the sum of a build |
-//! | elements | `acc[f] += e` | one scatter over all steps |
-//! | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition; through loops inside of the step too | the same, and for the decision the sum in its order ([`Prim::RelaxedExact`]) |
-//! | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
-//! | followers | `if e < acc { p } else { other }` where `acc` is a winner | p at the argmin, if e there is less than the initial value of `acc` |
-//! | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(initial value, maximum of a build)` |
-//! | writes | `acc[f] = e`, at a different index in each iteration | one update over all iterations |
-//! | fission | arrays that each iteration writes at an index of its own only, and reads there, where later ones write, or where none writes; in loops over triangles also under the loop's condition | reads of the initial value; each write one update over all iterations |
-//! | masks | `if c { one of these } else { acc }` | the same, masked |
-//! | products | a contraction with a loop-invariant operand | rows of one contraction before the loop |
-//!
-//! Nothing else reads `acc` (except where loop fission applies), and `e`, `f` and `c` depend on no
-//! carried value. There is one exception, the cost rule of sums: if all carried values that `e`
-//! reads have *fewer axes* than `e`, they are saved in each iteration and the sum is taken after
-//! the loop. For an outer product these are two vectors in each iteration instead of a pass over a
-//! matrix, and the sum is one contraction (the weight gradient of a recurrent net). A scalar sum is
-//! never moved this way, since no saved row is smaller. A sum that needs only values that are saved
-//! anyway is moved too.
-//!
-//! The cost rule of products: the contraction depends on no carried value, is computed in every
-//! iteration, and its loop-invariant operand (a matrix) has more axes than a row of the result. An
-//! iteration then reads a row that is smaller than the matrix that it read before, and the
-//! contractions of all iterations are one product of matrices. Any other term that depends on no
-//! carried value stays in the loop: saving it would cost memory for all iterations, and computing
-//! it costs an iteration no more than reading it.
-//!
-//! Any other sum that a decision depends on keeps its order and so stays in the loop. An inner loop
-//! that remains is not turned into a bulk operation: the rows of all iterations would be in memory
-//! at once.
+//! These rules must never change the order of a sum that a decision depends on, and never turn an
+//! inner loop that remains into a bulk operation: the rows of all iterations would be in memory at
+//! once.
 
 pub(crate) mod accumulated;
 pub(crate) mod carried_scalars;
@@ -76,7 +44,26 @@ use ad_ir::ir::flatten;
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::{Prim, Reduce};
 
-/// The pass.
+/// The pass. In the table, nothing else reads `acc` (except where loop fission applies), and `e`,
+/// `f` and `c` depend on no carried value, unless the cost rule of sums allows it.
+///
+/// | rule | before | after |
+/// | --- | --- | --- |
+/// | fixed | a carried value that no iteration changes | its initial value, a capture |
+/// | literals | a capture that is a literal, such as the cotangent 1 of a sum | the literal itself, so that the simplifier sees it |
+/// | unused | a result that is never read | nothing |
+/// | rows | rows that depend on no carried value | a build |
+/// | placed rows | rows of zeros with a few elements, perhaps under a condition | rows of these elements, scattered after the loop |
+/// | sum | `acc + e` | initial value + the sum of a build |
+/// | elements | `acc[f] += e` | one scatter over all steps |
+/// | sum in order | `acc + e` that a decision depends on, from 0, of numbers under no condition; through loops inside of the step too | the same, and for the decision the sum in its order ([`Prim::RelaxedExact`]) |
+/// | winner | `if e < acc { e } else { acc }`, e computed, or a beginning that may be NaN | the same choice between the beginning and e at the place of the smallest: only there e has a derivative |
+/// | followers | `if e < acc { p } else { other }` where `acc` is a winner | p at the argmin, if e there is less than the initial value of `acc` |
+/// | extremum | `max(acc, e)`, `if e > acc { e } else { acc }` | `max(initial value, maximum of a build)` |
+/// | writes | `acc[f] = e`, at a different index in each iteration | one update over all iterations |
+/// | fission | arrays that each iteration writes at an index of its own only, and reads there, where later ones write, or where none writes; in loops over triangles also under the loop's condition | reads of the initial value; each write one update over all iterations |
+/// | masks | `if c { one of these } else { acc }` | the same, masked |
+/// | products | a contraction with a loop-invariant operand | rows of one contraction before the loop |
 pub(crate) const PASS: Pass = Pass {
     name: "loops",
     rules,
@@ -239,9 +226,9 @@ enum Placement {
     Map(Term),
     /// The initial value and these updates.
     Updates(Vec<Update>),
-    /// The payload of the iteration in which the leader is greatest or smallest. If that is no
-    /// better than the leader's initial value, the payload's initial value.
-    ArgSelect { leader: usize, op: Reduce, e: Term, payload: Term },
+    /// The value that another carried value gets in the iteration in which `extremum` is
+    /// attained, or its initial value if no iteration is better than the initial extremum.
+    ArgSelect { extremum: usize, op: Reduce, e: Term, payload: Term },
 }
 
 /// The state of the pass for one loop.
@@ -458,7 +445,7 @@ impl<'g> Distribution<'g> {
             return;
         }
         for (j, payload) in found {
-            self.placement[j] = Placement::ArgSelect { leader: k, op, e: then, payload };
+            self.placement[j] = Placement::ArgSelect { extremum: k, op, e: then, payload };
         }
     }
 
@@ -474,7 +461,11 @@ impl<'g> Distribution<'g> {
     }
 
     /// Replaces the contractions of all iterations by one contraction before the loop; each
-    /// iteration reads its row.
+    /// iteration reads its row. The cost rule: the contraction depends on no carried value, each
+    /// iteration computes it, and its loop-invariant operand (a matrix) has more axes than a row of
+    /// the result. Any other term that depends on no carried value stays in the loop: saving it
+    /// would cost memory for all iterations, and computing it costs an iteration no more than
+    /// reading it.
     fn products(&mut self) {
         let stays = |k: usize| matches!(self.placement[k], Placement::Keep);
         let results = self.scan.body.results.clone();

@@ -1,16 +1,10 @@
 //! Searches: if a step of a loop looks for the first element that satisfies a condition, it stops
 //! at that element, as the function does. A reduction would read the whole array in each step,
-//! however early the function stops.
+//! however early the function stops. Outside of loops nothing is rewritten: one pass in a call
+//! costs a constant for each element, and fills the lanes.
 //!
-//! | before | after |
-//! | --- | --- |
-//! | `any v` in a body | whether a loop that stops at the first true element has found one |
-//! | `argmax (as_usize v)` in a body, of truth values | the step at which that loop stopped, or 0 |
-//!
-//! Both are results of one loop. Its step computes the truth value of one element from elements of
-//! the arrays that `v` is made of. Outside of loops nothing is rewritten: one pass in a call costs
-//! a constant for each element, and fills the lanes. This pass must never add up anything in
-//! another order: an index is pushed through elementwise operations only.
+//! This pass must never add up anything in another order: an index is pushed through elementwise
+//! operations only.
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};
@@ -18,7 +12,13 @@ use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::{Elem, Graph, Node, OpenLoop, Term, Type};
 use ad_ir::prim::{Build as _, Prim, Reduce};
 
-/// The pass.
+/// The pass. Both results are those of one loop, whose step computes the truth value of one element
+/// from elements of the arrays that `v` is made of.
+///
+/// | before | after |
+/// | --- | --- |
+/// | `any v` in a body | whether a loop that stops at the first true element has found one |
+/// | `argmax (as_usize v)` in a body, of truth values | the step at which that loop stopped, or 0 |
 pub(crate) const PASS: Pass = Pass {
     name: "searches",
     rules: || vec!["searches"],

@@ -1,14 +1,11 @@
 //! Shares expensive subterms between related functions. If two functions of a family are applied to
 //! the same term, both are rewritten in terms of their common subterm, which is then computed once.
-//! A function that occurs alone is left alone: its kernel is as fast and reads better.
+//! A function that occurs alone is left alone: its kernel is as fast and reads better. If a
+//! derivative divides by one term several times, or by a term whose reciprocal the function has
+//! computed, or divides a whole array by a scalar, the pass multiplies by one reciprocal instead.
 //!
-//! If a derivative divides by the same term several times, or by a term whose reciprocal the
-//! function has computed, or divides a whole array by a scalar, the pass multiplies by one
-//! reciprocal instead. Divisions of the function itself are left alone, even if no decision depends
-//! on them: their quotient is rounded once, and it may be finite where 1/y overflows (where y is
-//! below half of the smallest normal number). In that range a derivative by y overflows as well; a
-//! derivative with respect to x may become infinite although the quotient is finite (the guide's
-//! limits mention this).
+//! This pass must never rewrite a division of the function itself, even if no decision depends on
+//! it: the quotient is rounded once, and may be finite where the reciprocal overflows.
 
 use std::collections::{HashMap, HashSet};
 

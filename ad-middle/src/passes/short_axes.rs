@@ -1,16 +1,8 @@
-//! Splits arrays along short axes, such as the coordinates of points. So the loops around compute
-//! the coordinates in registers, for several elements at a time, and store no array of coordinates.
-//! The same program with scalars for the coordinates has this form already.
+//! Splits arrays along short axes, such as the coordinates of points. So the enclosing loops
+//! compute the coordinates in registers, for several elements at a time, and store no array of
+//! coordinates. The same program with scalars for the coordinates has this form already. What
+//! varies along the short axis has to be cheap, since its operands may be read elsewhere too.
 //!
-//! | rule | before | after |
-//! | --- | --- | --- |
-//! | short sum | `sum[2] (m * m)`, axis 2 of size 3 | `(m[.., 0] * m[.., 0] + m[.., 1] * m[.., 1]) + ..` |
-//! | sum in order | `inorder[2] (m * m)`, axis 2 of size 3 | the same sum of parts, in that order |
-//! | components | `sum[1] (m * tr (stack a b c))` | `tr (stack (sum[1] (m[.., 0] * a)) ..)` |
-//!
-//! An index is pushed into the summand (`element`). What varies along the short axis has to be
-//! cheap, since its operands may be read elsewhere too. The second rule needs a summand that is
-//! made of a stack: otherwise a loop over contiguous elements is faster than one over every third.
 //! This pass must never change the order of a sum that a decision depends on, nor a sum over all
 //! axes.
 
@@ -31,7 +23,15 @@ const MAX_OPERATIONS: usize = 16;
 /// The maximum cost of each of them: that of a division.
 const MAX_COST: u32 = 4;
 
-/// The pass.
+/// The pass. An index is pushed into the summand (`element`). The rule *components* needs a summand
+/// that is made of a stack: otherwise a loop over contiguous elements is faster than one over every
+/// third.
+///
+/// | rule | before | after |
+/// | --- | --- | --- |
+/// | short sum | `sum[2] (m * m)`, axis 2 of size 3 | `(m[.., 0] * m[.., 0] + m[.., 1] * m[.., 1]) + ..` |
+/// | sum in order | `inorder[2] (m * m)`, axis 2 of size 3 | the same sum of parts, in that order |
+/// | components | `sum[1] (m * tr (stack a b c))` | `tr (stack (sum[1] (m[.., 0] * a)) ..)` |
 pub(crate) const PASS: Pass = Pass {
     name: "short_axes",
     rules: || vec![SHORT_SUM, SUM_IN_ORDER, COMPONENTS],

@@ -3,15 +3,9 @@
 //! loop. The program also takes all results without a derivative from the counting run. So the work
 //! of the function is done at most twice: once to count, and once to save the residuals.
 //!
-//! - A loop of the routine itself then runs for exactly that number of steps.
-//! - A loop inside another loop runs for at most the greatest number of steps that it takes in any
-//!   step of the outer loop. The counting run of the outer loop carries the maximum, since sizes
-//!   are closed. The loop also counts its own steps, and its derivative leaves out those that it
-//!   has not taken (`modes::dual_arrays::scan`).
-//!
-//! The pass must never run a loop that the program does not reach, since that loop might not end. A
-//! count is taken under the conditions that all uses of the loop have in common. The pass never
-//! changes a type: rows of steps that do not run are zeros.
+//! The pass must never run a loop that the program does not reach, since that loop might not end: a
+//! count is taken under the conditions that all uses of the loop have in common. It must never
+//! change a type: rows of steps that do not run are zeros.
 
 use std::collections::{HashMap, HashSet};
 
@@ -87,7 +81,7 @@ pub(crate) fn counted(
                     }
                 }
             }
-            let (parts, found) = c.shadow(g, &counting);
+            let (parts, found) = c.with_counts(g, &counting);
             let under: Vec<Guard> = guards[&t].iter().filter_map(|l| Some((*done.get(&l.0)?, l.1))).collect();
             counts = found.into_iter().map(|n| count_where_reached(g, n, &under)).collect();
             Some(parts)
@@ -222,8 +216,12 @@ impl Counting<'_> {
         n
     }
 
-    /// The loop with its counts: all parts of it, and the counts.
-    fn shadow(&mut self, g: &mut Graph, scan: &Scan) -> (Term, Vec<Term>) {
+    /// The loop with its counts as further results: all parts of it, and the counts. An inner loop
+    /// runs for at most the greatest number of steps that it takes in any step of the outer loop,
+    /// so the counting run of the outer loop carries the maximum: sizes are closed. The inner loop
+    /// also counts its own steps, and its derivative leaves out those that it has not taken
+    /// (`modes::dual_arrays::scan`).
+    fn with_counts(&mut self, g: &mut Graph, scan: &Scan) -> (Term, Vec<Term>) {
         let carries = scan.init.len();
         let params = scan.body.params.len();
         let own = usize::from(scan.stop.is_some());
@@ -242,7 +240,7 @@ impl Counting<'_> {
         let mut found: Vec<(Term, Term)> = Vec::new();
         new.run(g, &results, |g, t, done| {
             let scan = inner_loop(g, t, done, &inner)?;
-            let (parts, counts) = self.shadow(g, &scan);
+            let (parts, counts) = self.with_counts(g, &scan);
             found.extend(counts.into_iter().map(|n| (t, n)));
             Some(parts)
         });
@@ -271,14 +269,14 @@ impl Counting<'_> {
         old_types.extend((0..counts).map(|_| usize_ty.clone()));
         let results = g.instantiate(&Body { params: old_types.into(), results: all.into() }, &args).into();
         let zero = g.lit_usize(0);
-        let shadow = g.scan(Scan {
+        let counted = g.scan(Scan {
             init: scan.init.iter().copied().chain((0..counts).map(|_| zero)).collect(),
             body: Body { params: types.into(), results },
             ..scan.clone()
         });
         let parts: Vec<Term> =
-            (0..carries + produced).map(|k| g.proj(shadow, if k < carries { k } else { k + counts })).collect();
-        let found = (0..counts).map(|k| g.proj(shadow, carries + k)).collect();
+            (0..carries + produced).map(|k| g.proj(counted, if k < carries { k } else { k + counts })).collect();
+        let found = (0..counts).map(|k| g.proj(counted, carries + k)).collect();
         (g.tuple(&parts), found)
     }
 

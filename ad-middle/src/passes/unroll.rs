@@ -1,17 +1,11 @@
 //! Replaces small arrays of literal size by scalars: a vector in space, a quaternion, a rotation
 //! matrix. Operations on their elements become straight-line code, which the simplifier can rewrite
 //! and rustc keeps in registers. An array is stacked from its elements where a term that is not
-//! small reads it, and at the boundary of the function.
+//! small reads it, and at the boundary of the function. [`LIMIT`] and [`PRODUCTS`] bound the number
+//! of terms that replace one term, so code grows only linearly with the program. The bodies of
+//! loops and builds have rules of their own (`items`).
 //!
-//! An array is small if its sizes are literals and it has at most [`LIMIT`] elements; a product of
-//! matrices also has at most [`PRODUCTS`] products. These limits bound the number of terms that
-//! replace one term, so code grows only linearly with the program. Each form has a row in
-//! `Unroll::rule`. A term of another form, or one that reads arrays that are not small, stays an
-//! array, whose elements are then read one by one.
-//!
-//! The bodies of loops and builds have rules of their own (`items`).
-//!
-//! The pass does not change the order of a sum that a decision depends on, and does not read an
+//! The pass must never change the order of a sum that a decision depends on, and never read an
 //! element of a large array more often than before.
 
 mod items;

@@ -1,17 +1,11 @@
 //! The structural primitives: those whose result at an index depends on more than the arguments'
-//! elements at that index. Each family is one file. It has everything that the stages need for its
-//! primitives: typing, batching, the derivative as a linear map with its transpose, the element
-//! rule, the elements that an element depends on, the cost, storage, and examples.
+//! elements at that index. Each family is one file with everything that the stages need: typing,
+//! batching, the derivative as a linear map with its transpose, the element rule, the elements that
+//! an element depends on, the cost, storage, and examples.
 //!
-//! Three parts are deliberately elsewhere. The reference interpreter (`ad-oracle`) computes the
-//! value; it checks all of this and so shares no code with it. Laws are in `passes::simplify`,
-//! since they are about two primitives. The generated code for a guarded or a divided index is in
-//! `emit::kernel` (`Slice`, `Pad`, `Reshape`, `Recast`, `Iota`), since it depends on the enclosing
-//! loops. A primitive that is computed by one kernel names the kernel here
-//! ([`Structural::kernel`]).
-//!
-//! This module does not depend on a pass, a mode or the emitter. They implement the interfaces of
-//! `prim::build`.
+//! Deliberately elsewhere are the value (`ad-oracle` checks all of this, so it shares no code with
+//! it), laws about two primitives (`passes::simplify`), and code that depends on the enclosing
+//! loops (`emit::kernel`). This module must never depend on a pass, a mode or the emitter.
 
 mod call;
 mod contract;
@@ -210,8 +204,8 @@ pub trait Structural {
     }
 
     /// The elements of the data arguments on which the element at an index of the result depends.
-    /// `shape` is that of the result. `None` if they are not known. None that the element depends
-    /// on may be left out, since a sparse Jacobian would lack it.
+    /// `shape` is that of the result. Returns `None` if they are not known. The list must be
+    /// complete, since a sparse Jacobian lacks every element that is not in it.
     fn reads(&self, _g: &mut dyn Build, _args: &[Term], _shape: &[Term], at: &[Term]) -> Option<Vec<ElementRead>> {
         let axes = self.selects(at.len())?;
         Some(vec![ElementRead::of(0, axes.iter().map(|&a| at[a]).collect())])

@@ -1,11 +1,8 @@
 //! Combinatory homomorphic automatic differentiation (CHAD sections 2.3, 4, 7, 9 and 10). Each term
 //! becomes the pair of its value and a linear function: from the tangents of its context to its
 //! tangent in forward mode, and from its cotangent to those of its context in reverse mode.
-//!
-//! `transform` has the pairs, one rule for each form. `lfun` has the linear functions and the lets,
-//! `cotangent` the monoids of cotangents with copowers, `reverse` and `forward` the application of
-//! linear functions, and `fold` the loops. Copowers and linear functions are gone afterwards: what
-//! is left are terms of the core language.
+//! Copowers and linear functions are gone afterwards: what is left are terms of the core language.
+//! docs/internals/src/chad.md says which file has which part of the paper.
 //!
 //! It works on the function as it is written, with builds: the bulk-operation transform runs on the
 //! derivative. This module never simplifies, and never examines what a whole function computes.

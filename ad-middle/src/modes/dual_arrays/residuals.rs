@@ -1,34 +1,16 @@
 //! The residuals of a loop: the values of each step that it saves for its derivative, in addition
-//! to its carried values. The loop offers all candidates. A row that the derived body does not read
-//! is not emitted (`passes::lowering`); the same holds for the rows of carried values.
+//! to its carried values. The rule is that cheap terms are recomputed from residuals
+//! ([`ResidualReason`] lists the kinds of residuals). The loop offers all candidates. A row that
+//! the derived body does not read is not emitted (`passes::lowering`); the same holds for the rows
+//! of carried values. So no more is saved than the function has read.
 //!
-//! The rule: cheap terms are recomputed from residuals. There are five kinds of residuals:
-//! - results of expensive functions (the tables' cost: exponentials, logarithms, powers) and sums,
-//!   and positions and numbers that a step searches or counts, if they differ from step to step;
-//! - elements and parts that a step reads of a carried array, or of a later state of the array in
-//!   the step, in which elements have been written (possibly under conditions). This holds if the
-//!   derived body reads nothing else of the array; then a step saves the parts and not the array.
-//! - the residuals of an inner loop and the number of its steps. Carried arrays among them count
-//!   only if each step computes them as a whole. This holds only if the carried array would
-//!   otherwise be saved just to run the inner loop again. Then the outer loop does not save that
-//!   array, and its derivative does not run the inner loop again. Rows that take a few operations
-//!   on scalars and read no array are computed again by a separate loop;
-//! - the residuals of an inner loop that carries numbers only, in a loop that is itself in another
-//!   one. The derivative runs each loop again for the loop around it, so three loops inside each
-//!   other would run the innermost one once for each of them;
-//! - truth values of comparisons, and integers that a step computes from numbers. They are saved if
-//!   the step would otherwise save more only in order to decide again: the operands of the
-//!   comparison.
-//!
-//! Of a part of an array whose end data determine, such as a group, only results of calls and
-//! searches are saved, since a row would have room for the longest part. So no more is saved than
-//! the function has read. This module must never let a step compute a term that the function
-//! computes only in an arm, except an index: outside of its arm, a saved term is zero.
+//! This module must never let a step compute a term that the function computes only in an arm,
+//! except an index: outside of its arm, a saved term is zero.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
-use crate::passes::loops::ragged::ends_where_data_say;
+use crate::passes::loops::ragged::ends_at_data;
 use crate::passes::rewrite::Rewriter;
 use ad_ir::analysis::bounds::is_limit;
 use ad_ir::analysis::guards::{Guard, Guards, ImpliedGuards, Masks, decided, least};
@@ -104,9 +86,9 @@ fn candidates(
         }
         let Some(guard) = guards.get(&t).filter(|set| set.len() <= MAX_CONDITIONS) else { continue };
         match part_of(g, t).filter(|&x| carried(x)) {
-            // An element of the array as carried may be saved outside of the arm that reads it. A
-            // later state may not exist outside of the arm that changes the array. But if nothing
-            // is saved outside of the arm, the loop can end where the condition stops to hold.
+            // An element of the array in its state before the step may also be saved by steps that
+            // do not take the arm that reads it. A later state may not exist in these steps. But if
+            // they save nothing, the loop can end where the condition ceases to hold.
             Some(x) if g.rank(t) == 0 && cheap(g, t) && reads(g, t, x) => {
                 let limits: Vec<Guard> = guard.iter().filter(|&&guard| is_limit(g, s, guard)).copied().collect();
                 if !limits.is_empty() {
@@ -566,14 +548,16 @@ fn found_by_search(g: &Graph, t: Term) -> bool {
     }
 }
 
-/// Whether only the elements up to an index that data determine are read. They are computed again:
-/// a row has room for the longest part that there could be.
+/// Whether only the elements of a term before an index that the data determine are read, such as
+/// those of a group. Such a term is recomputed, unless it is a call or a search: its row would have
+/// room for the longest group.
 fn is_ragged(g: &Graph, s: &Scan, masks: Option<&Vec<Guard>>) -> bool {
-    masks.is_some_and(|masks| masks.iter().any(|&(mask, holds)| holds && ends_where_data_say(g, s, mask)))
+    masks.is_some_and(|masks| masks.iter().any(|&(mask, holds)| holds && ends_at_data(g, s, mask)))
 }
 
 /// Whether it is a truth value or an integer that a step finds by a comparison, or by rounding a
-/// number.
+/// number. It is saved if the step would otherwise save more (the operands of the comparison) only
+/// in order to decide again.
 fn decides(g: &Graph, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Compare(_), _) => g.rank(t) == 0,

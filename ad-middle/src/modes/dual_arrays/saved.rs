@@ -7,16 +7,20 @@ use ad_ir::ir::Term;
 /// The reason why a term is a residual.
 #[derive(Clone, Debug)]
 pub(super) enum ResidualReason {
-    /// It is expensive.
+    /// It is the result of an expensive function or of a sum, or a position or number that a step
+    /// searches or counts, and it differs from step to step.
     Expensive,
     /// It is a truth value or an integer, which is found by a comparison or by rounding a number.
     Decision,
-    /// It is a part of this array.
+    /// It is an element or a part of this carried array, or of a later state of it in the step. It
+    /// is saved only if the derived body reads nothing else of the array.
     Part(Term),
-    /// It is a result of the loop `scan`, which reads these carried arrays. `whole`: it is an array
-    /// that the loop carries. `reads`: the loop changes none of the arrays that it reads.
+    /// It is a result of the inner loop `scan`, which reads these carried arrays. It is saved only
+    /// if an array would otherwise be saved just to run the inner loop again. `whole`: it is an
+    /// array that the loop carries. `reads`: the loop changes none of the arrays that it reads.
     Loop { scan: Term, arrays: Vec<Term>, whole: bool, reads: bool },
-    /// It is a result of this loop, which carries numbers only.
+    /// It is a result of this inner loop, which carries numbers only and is in a loop in another
+    /// one. The derivative would run the inner loop once for each enclosing loop.
     OfNumbers(Term),
 }
 

@@ -1,13 +1,9 @@
-//! Carried arrays that are changed back. If a loop updates elements of an array, the parts of the
-//! array that its derivative reads in a step need not be saved. Instead the derivative carries the
-//! final array backwards, and each step puts back the elements that the original step has
-//! overwritten. So a loop saves as much as it overwrites, however much its steps read. The result
-//! of an inner loop is changed back by the derivative of that loop, or by a separate loop. If one
-//! arm replaces the whole array, and others update elements, that arm saves the array.
-//!
-//! This is one way to supply the array to a derived body. The other one saves the parts that are
-//! read (`residuals`). The first way is chosen if the elements that a step overwrites have fewer
-//! axes than the parts that would be saved.
+//! Carried arrays that are changed back. If a loop updates elements of an array, the derivative can
+//! carry the final array backwards, and each step puts back the elements that the original step has
+//! overwritten. So a loop saves as much as it overwrites, however much its steps read. The other
+//! way to supply the array to a derived body is to save the parts that are read (`residuals`). This
+//! one is chosen if the elements that a step overwrites have fewer axes than the parts that would
+//! be saved.
 //!
 //! This module must never read a state under other conditions than those under which the step has
 //! computed it.
@@ -32,7 +28,8 @@ const MAX_ARMS: usize = 64;
 const MAX_PATHS: usize = 64;
 
 /// The carried arrays of a loop that can be changed back. Rows are terms of the body, and `last` is
-/// the array after a step, as a term of the body.
+/// the array after a step, as a term of the body. The result of an inner loop is changed back by
+/// the derivative of that loop, or by a separate loop. An arm that replaces a whole array saves it.
 pub(super) fn undos(
     g: &mut Graph,
     body: &Dual,

@@ -1,17 +1,12 @@
 //! Index-set splitting: an arm of a conditional that makes arrays or runs loops is lifted only over
-//! the indices that take it, and its rows are scattered into zeros. The arm's work is not done for
-//! other indices.
+//! the indices that take it, and its rows are scattered into zeros. If the condition is a range (`i
+//! < n`, `i >= k`, both), the rows of the arm are padded. For any other condition the indices at
+//! which it holds are listed first; that costs a pass over the indices and copies of rows, so it is
+//! done only for an arm that may cost more (docs/internals/src/bulk-operations.md).
 //!
-//! If the condition is a range (`i < n`, `i >= k`, both), the rows of the arm are padded:
-//! `x.row(i).dot(w)` under `i < x.nrows()` is one product with the rows that exist. Any other
-//! condition is evaluated for all indices first, and the indices at which it holds are listed. That
-//! costs a pass over the indices and copies of rows, so it is done only if the arm may cost more
-//! for an index than one pass over that index's row: `x.row(i).dot(w)` under `keep[i]` stays one
-//! product with all rows.
-//!
-//! The number of indices becomes a size, so the terms that it is computed from must be closed. An
-//! arm that only computes scalars is not split: its elementwise choice vectorises, and costs a
-//! constant for each index. Nor is an arm whose terms the program computes for all indices anyway.
+//! The number of indices becomes a size, so the terms that it is computed from must be closed. This
+//! module must never split an arm that only computes scalars (its elementwise choice vectorises),
+//! nor one whose terms the program computes for all indices anyway.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,14 +1,8 @@
 //! Scatter-accumulate fusion in inner loops. An inner loop makes rows whose number an outer loop
 //! decides, and the rows are then added to an array at computed places. The inner loop adds them
-//! itself: so no array of the maximum number of rows is made, cleared and read in each iteration of
-//! the outer loop.
-//!
-//! An inner loop of a derivative that adds to zeros, where the sum is then added to an array of the
-//! outer loop, begins with that array: so the cost of an iteration does not depend on the array's
-//! size.
-//!
-//! A call that adds to zeros, where these are then added to a part of an array, adds to that part
-//! (`onto_part`).
+//! itself: so no array of the maximum number of rows is made in each iteration of the outer loop.
+//! An inner loop of a derivative that adds to zeros begins with the array of the outer loop to
+//! which its sum is added, and a call adds to a part of an array in the same way (`onto_part`).
 //!
 //! This pass must never fuse a loop that reads the array to which is added: it would read sums that
 //! are not complete. It must never reorder a sum that a decision depends on.

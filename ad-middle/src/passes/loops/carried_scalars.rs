@@ -1,18 +1,11 @@
 //! Scalar replacement of the small arrays that a loop carries: a state of four numbers, a 3 x 3
-//! rotation. If a step computes the elements one by one, the loop carries the elements. Then they
-//! stay in registers from step to step, zeros and ones of a constant matrix disappear, and the
-//! derivative saves only the elements that it reads.
+//! rotation. The loop carries the elements instead. Then they stay in registers from step to step,
+//! zeros and ones of a constant matrix disappear, and the derivative saves only the elements that
+//! it reads. The replacement is tried. An array stays an array if the step still reads it as a
+//! whole, if its next value is still computed as a whole, or if functions of its elements would no
+//! longer be computed side by side. An array that a step only saves is stacked for that.
 //!
-//! | rule | before | after |
-//! | --- | --- | --- |
-//! | carried scalars | a carried array of literal sizes | its elements |
-//!
-//! The replacement is tried. An array stays an array if the step still reads it as a whole (at a
-//! computed index, as an argument of another loop), if its next value is still computed as a whole,
-//! or if functions of its elements would no longer be computed side by side. An array that a step
-//! only saves is stacked for that.
-//!
-//! This pass must not change the order of a sum.
+//! This pass must never change the order of a sum.
 
 use std::collections::HashSet;
 
@@ -32,6 +25,10 @@ const MAX_TERMS: usize = 1024;
 const MAX_MORE_FUNCTIONS: usize = 4;
 
 /// The pass.
+///
+/// | rule | before | after |
+/// | --- | --- | --- |
+/// | carried scalars | a carried array of literal sizes | its elements |
 pub(crate) const PASS: Pass = Pass {
     name: "carried_scalars",
     rules: || vec!["carried_scalars"],

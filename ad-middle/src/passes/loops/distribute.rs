@@ -97,9 +97,9 @@ impl Distribution<'_> {
                     trace::fired("loops.rows", result, &[rows]);
                     rows
                 }
-                Placement::ArgSelect { leader, op, e, payload } => {
+                Placement::ArgSelect { extremum, op, e, payload } => {
                     let each = self.at_step(&[e], &args)[0];
-                    let (met, none, at) = self.best(self.scan.init[leader], op, (e, each), var, &rows);
+                    let (met, none, at) = self.best(self.scan.init[extremum], op, (e, each), var, &rows);
                     let payload = self.at_step(&[payload], &at)[0];
                     let begin = self.scan.init[k];
                     let met = self.g.cond(met.0, payload, begin);

@@ -1,19 +1,9 @@
 //! Reads of the final array. A loop saves rows for its derivative, and some are elements of an
 //! array that the loop carries. If no later write of the loop changes these elements, the array
-//! still has them after the loop. They are read there, and the rows are not saved.
-//!
-//! ```text
-//! a, rows = for k { for i { for j { save a[k, j]; a[i, j] -= f * a[k, j] } } }   (i > k)
-//! for k { for i { for j { .. rows[k, i, j] .. } } }
-//!     becomes
-//! a = for k { for i { for j { a[i, j] -= f * a[k, j] } } }
-//! for k { for i { for j { .. a[k, j] .. } } }
-//! ```
-//!
-//! The proof opens the loops. An index in an inner loop is then a term of the step numbers of all
-//! loops around it. Along some axis, the index of the read has to differ from the index of each
-//! later write. Later writes are those in the rest of the step and in the steps after it, for every
-//! loop around the read. The pass pays if the rows have more axes than the array.
+//! still has them after the loop. They are read there, and the rows are not saved. The proof opens
+//! the loops: along some axis, the index of the read has to differ from the index of each write in
+//! the rest of the step and in the steps after it, for every loop around the read. The pass pays if
+//! the rows have more axes than the array.
 //!
 //! The pass must never read the array without that proof, and never drop a condition under which
 //! the row was saved.
@@ -30,6 +20,14 @@ use ad_ir::ir::{Graph, Node, Scan, Term, Var};
 use ad_ir::prim::{Cmp, Prim};
 
 /// The pass.
+///
+/// ```text
+/// a, rows = for k { for i { for j { save a[k, j]; a[i, j] -= f * a[k, j] } } }   (i > k)
+/// for k { for i { for j { .. rows[k, i, j] .. } } }
+///     becomes
+/// a = for k { for i { for j { a[i, j] -= f * a[k, j] } } }
+/// for k { for i { for j { .. a[k, j] .. } } }
+/// ```
 pub(crate) const PASS: Pass = Pass {
     name: "final_reads",
     rules: || vec!["final_reads"],

@@ -86,10 +86,10 @@ impl Distribution<'_> {
         Facts::new().prove_le(self.g, after_a, b) || Facts::new().prove_le(self.g, after_b, a)
     }
 
-    /// The writes of an iteration to the carried array k, the last one first. `None` unless the
-    /// iteration writes the array at one index only, which differs from those of other iterations,
-    /// and reads it there, ahead of it, or where no iteration writes. In a loop over a triangle it
-    /// may do so under the loop's condition.
+    /// The writes of an iteration to the carried array k, the last one first. `None` unless every
+    /// iteration writes the array at one index only, a different one in each iteration. It may read
+    /// the array at that index, at indices that later iterations write, and at indices that no
+    /// iteration writes. In a loop over a triangle it may do all this under the loop's condition.
     fn parts_of_steps(&mut self, k: usize, triangle: Option<Effective>) -> Option<Vec<Update>> {
         let results = self.scan.body.results.clone();
         let own = self.g.param(k, self.scan.body.params[k].clone());
@@ -147,7 +147,8 @@ impl Distribution<'_> {
         axis.map(|_| updates)
     }
 
-    /// Whether an index grows from each iteration to the next, given that it moves.
+    /// Whether an index grows from each iteration to the next, given that it differs between
+    /// iterations.
     fn ascends(&mut self, ix: Term) -> bool {
         let steps = self.step_params();
         let falls =

@@ -1,18 +1,8 @@
-//! Loops over what follows an index of the loop around them, as `for j in i + 1..n`. Such a loop
+//! Loops over the indices after that of the enclosing loop, as `for j in i + 1..n`. Such a loop
 //! takes its steps from the end: `j = n - 1 - r` instead of `j = i + 1 + r`. Then the element of a
 //! step does not depend on `i`, only the number of steps does. So what all pairs add to an element
-//! is a sum over `i`, and not a scatter of a value for each pair.
-//!
-//! ```text
-//! scan (n - 1) .. (\.. r -> if r < n - (i + 1) { acc + f (i + 1 + r) } else { acc })
-//!     becomes
-//! scan (n - 1) .. (\.. r -> if r < n - (i + 1) { acc + f (n - 1 - r) } else { acc })
-//! ```
-//!
-//! The rule applies only if the whole loop is then distributed. A loop that reads what the loop
-//! around it carries stays as it is, since that loop remains, and reads parts of rows in each of
-//! its steps. The loop must run up to the end (`n` here), so its count must be at least the number
-//! of steps that have an effect. Its steps must only add to what they carry.
+//! is a sum over `i`, and not a scatter of a value for each pair. The rule applies only if the
+//! whole loop is then distributed.
 //!
 //! This module must never change which elements a loop visits. It must never change the order of
 //! steps that read what other steps have written, that look for an extremum, or whose sums a
@@ -29,6 +19,12 @@ use ad_ir::prim::{Binary, IntOp, Prim};
 
 /// The distributed loop with its steps from the end. `around` is the number of values that the loop
 /// around it carries.
+///
+/// ```text
+/// scan (n - 1) .. (\.. r -> if r < n - (i + 1) { acc + f (i + 1 + r) } else { acc })
+///     becomes
+/// scan (n - 1) .. (\.. r -> if r < n - (i + 1) { acc + f (n - 1 - r) } else { acc })
+/// ```
 pub(crate) fn distributed(g: &mut Graph, scan: &Scan, around: usize, wanted: &[bool]) -> Option<Term> {
     let turned = turned(g, scan, around)?;
     let before: Vec<Term> = scan.init.iter().chain(&scan.captures).copied().collect();
@@ -39,7 +35,10 @@ pub(crate) fn distributed(g: &mut Graph, scan: &Scan, around: usize, wanted: &[b
     (!g.reachable(&[made]).iter().any(remains)).then_some(made)
 }
 
-/// The loop with its steps from the end.
+/// The loop with its steps from the end. The loop must run up to the end (`n` in the example), so
+/// its count must be at least the number of steps that have an effect. A loop that reads what the
+/// enclosing loop carries stays as it is, since the enclosing loop then remains, and its steps read
+/// parts of rows.
 fn turned(g: &mut Graph, scan: &Scan, around: usize) -> Option<Scan> {
     let carries = scan.init.len();
     let [steps] = *scan.xs else { return None };

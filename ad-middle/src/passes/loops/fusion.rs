@@ -1,19 +1,10 @@
 //! Loop fusion. This pass fuses loops with the same trip count that only accumulate and that run
 //! the same inner loop. Typically these are the function's loop and the derivative's, which repeats
-//! the inner loop and saves rows of it. The fused loop runs the inner loop once.
+//! the inner loop and saves rows of it. The fused loop runs the inner loop once. Loops that only
+//! make rows are fused in the same way: these are loops of checks, each of which repeats a search.
 //!
-//! ```text
-//! for i { a += f(inner(i)) }  for i { b += g(inner(i), rows of inner(i)) }
-//!     becomes
-//! for i { s, rows = inner(i); a += f(s); b += g(s, rows) }
-//! ```
-//!
-//! Loops that only make rows are fused in the same way, if their inner loops are the same. These
-//! are loops of checks: each index that a search has found is tested by a check of its own, which
-//! repeats the search.
-//!
-//! Only independent loops under the same guards are fused. The order of a sum that a decision
-//! depends on does not change.
+//! This pass must never fuse loops that depend on each other or that have different guards, and
+//! never change the order of a sum that a decision depends on.
 
 use std::collections::HashSet;
 
@@ -27,6 +18,12 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 
 /// The pass.
+///
+/// ```text
+/// for i { a += f(inner(i)) }  for i { b += g(inner(i), rows of inner(i)) }
+///     becomes
+/// for i { s, rows = inner(i); a += f(s); b += g(s, rows) }
+/// ```
 pub(crate) const PASS: Pass = Pass {
     name: "loop_fusion",
     rules: || vec!["loop_fusion"],

@@ -3,12 +3,6 @@
 //! computes arrays. The pass `loops` may then turn the rest of the outer loop into a bulk
 //! operation.
 //!
-//! | rule | before | after |
-//! | --- | --- | --- |
-//! | fixed | a loop in the body that reads nothing of the iteration | a capture, under the condition that there is an iteration |
-//! | fixed inside | in an inner loop a loop that reads captures and rows which are the same in each outer iteration | rows that the inner loop consumes, which are fixed then |
-//! | beside arrays | an inner recurrence of scalars that reads no carried value of the outer loop, whose iterations also compute arrays with more axes | rows of a loop of its own |
-//!
 //! This pass must never move a loop out of an arm of a conditional, which may not be taken.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
@@ -22,6 +16,12 @@ use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Cmp;
 
 /// The pass.
+///
+/// | rule | before | after |
+/// | --- | --- | --- |
+/// | fixed | a loop in the body that reads nothing of the iteration | a capture, under the condition that there is an iteration |
+/// | fixed inside | in an inner loop a loop that reads captures and rows which are the same in each outer iteration | rows that the inner loop consumes, which are fixed then |
+/// | beside arrays | an inner recurrence of scalars that reads no carried value of the outer loop, whose iterations also compute arrays with more axes | rows of a loop of its own |
 pub(crate) const PASS: Pass = Pass {
     name: "inner_loops",
     rules: || vec!["inner_loops"],

@@ -1,5 +1,13 @@
-//! Decides whether a result of a loop can be computed outside of it, and whether that pays. A term
-//! that depends on a carried value that changes does not leave the loop.
+//! Decides whether a result of a loop can be computed outside of it, and whether that pays.
+//!
+//! The cost rule of sums: if all carried values that a summand reads have *fewer axes* than the
+//! summand, they are saved in each iteration and the sum is taken after the loop. For an outer
+//! product these are two vectors instead of a pass over a matrix, and the sum is one contraction
+//! (the weight gradient of a recurrent net). So is a sum that needs only values that are saved
+//! anyway.
+//!
+//! This module must never let a term that depends on a changing carried value leave the loop in any
+//! other way.
 
 use std::collections::HashSet;
 
@@ -56,13 +64,13 @@ impl Distribution<'_> {
         (self.scan.body.results[k].index(), k + (self.scan.count.index() << 16))
     }
 
-    /// Whether result k, which depends on no carried value, leaves the loop. That costs nothing,
-    /// unless the steps have arrays of which only a small part exists.
+    /// Whether result k, which depends on no carried value, leaves the loop. It does, unless the
+    /// steps compute rectangles of which only the elements of a group exist (`ragged`).
     pub(super) fn in_bulk(&self, k: usize) -> bool {
         let pays = !has_two_ragged_axes(self.g, &self.scan, self.scan.body.results[k]);
         let why = || match pays {
             true => "(it depends on no carried value)".into(),
-            false => "(two axes end where data say)".into(),
+            false => "(two axes end at an index that the data determine)".into(),
         };
         choose(Kind::LoopDistribution, self.about(k), pays, why)
     }
@@ -101,9 +109,9 @@ impl Distribution<'_> {
         true
     }
 
-    /// Whether a row is a decision on sums in the order of the function that each step takes in any
-    /// case. It stays in the loop, so a derivative that reads it takes the same arm to the last
-    /// bit, and the parts that are summed in all steps are not in memory at once.
+    /// Whether a row is a truth value or an integer that is computed from ordered sums which each
+    /// step computes anyway. Such a row stays in the loop: a derivative that reads it takes the
+    /// same arm, to the last bit, and the summands of all steps are not in memory at once.
     pub(super) fn summed_in_order(&self, row: Term) -> bool {
         let in_order = |t: &Term| matches!(self.g.node(*t), Node::Prim(Prim::RelaxedExact, _));
         let sums: Vec<Term> = match self.g.ty(row).is_real() {

@@ -10,7 +10,7 @@ use ad_ir::ir::{Graph, Node, Scan, Term, axis};
 use ad_ir::prim::{Cmp, Prim};
 use ad_ir::sorted::SortedSet;
 
-/// An axis of an array whose elements are masked from an index on that the data determine.
+/// An axis of an array whose elements are masked from some index on. The data determine the index.
 struct RaggedAxis {
     size: Term,
     /// The sizes of the other axes.
@@ -33,8 +33,9 @@ pub(super) fn has_two_ragged_axes(g: &Graph, scan: &Scan, root: Term) -> bool {
     found.iter().enumerate().any(pair)
 }
 
-/// Whether a mask of a term of the loop's body is true up to an index that data determine.
-pub(crate) fn ends_where_data_say(g: &Graph, scan: &Scan, mask: Term) -> bool {
+/// Whether a mask of a term of the loop's body is true only before an index that the data
+/// determine.
+pub(crate) fn ends_at_data(g: &Graph, scan: &Scan, mask: Term) -> bool {
     !masked_axes(g, scan, mask).is_empty()
 }
 
@@ -43,7 +44,7 @@ pub(crate) fn ends_where_data_say(g: &Graph, scan: &Scan, mask: Term) -> bool {
 fn masked_axes(g: &Graph, scan: &Scan, mask: Term) -> SortedSet<u8> {
     let mut found = SortedSet::new();
     let mut seen: HashSet<(Term, Vec<u8>)> = HashSet::new();
-    // Terms, and the axes of the mask that their axes are.
+    // Terms that the mask is made of. For each of their axes: the axis of the mask that it is.
     let mut stack = vec![(mask, (0..g.rank(mask)).map(axis).collect::<Vec<u8>>())];
     while let Some((t, axes)) = stack.pop() {
         if !seen.insert((t, axes.clone())) {

@@ -4,14 +4,7 @@
 //! active inputs (the powers of a polynomial): the derivative's loop then carries nothing
 //! backwards, and runs forwards like the first one.
 //!
-//! ```text
-//! rows = for j in 0..m { save p; p = p * t }   sums = sum[1] (w * rows)
-//!     becomes
-//! sums = for j in 0..m { save sum(w * p); p = p * t }
-//! ```
-//!
-//! Only cheap rows are recomputed: the second loop computes each row a second time. Terms that a
-//! decision depends on are not recomputed.
+//! This pass must never recompute rows that are not cheap, nor terms that a decision depends on.
 
 use ad_ir::sorted::SortedSet;
 use std::collections::HashMap;
@@ -31,6 +24,12 @@ use ad_ir::prim::Prim;
 const MAX_OPERATIONS: usize = 8;
 
 /// The pass.
+///
+/// ```text
+/// rows = for j in 0..m { save p; p = p * t }   sums = sum[1] (w * rows)
+///     becomes
+/// sums = for j in 0..m { save sum(w * p); p = p * t }
+/// ```
 pub(crate) const PASS: Pass = Pass {
     name: "rematerialise",
     rules: || vec!["rematerialise"],

@@ -1,28 +1,12 @@
 //! Ring buffers. A loop may carry an array that its steps rotate: a window that moves (`remove(0)`
-//! and `push`), a queue, `rotate_left`. To rotate the array, each step would copy it, in the
-//! derivative too. This pass leaves the elements where they are, and the loop carries an offset
-//! with the array: element `i` of the rotated array is element `offset + i`, cyclically, of the
-//! array in memory. A rotation adds to the offset. Writes and reads use the shifted index.
+//! and `push`), a queue, `rotate_left`. Each step would copy it, in the derivative too. This pass
+//! leaves the elements where they are, and the loop carries an offset with the array: element `i`
+//! of the rotated array is element `offset + i`, cyclically, of the array in memory. A rotation
+//! adds to the offset, and writes and reads use the shifted index. A slice whose first elements
+//! each step drops is treated likewise.
 //!
-//! ```text
-//! scan (v) (\c -> update (rotate c by 1) x [n - 1])
-//!     becomes
-//! scan (v, 0) (\c o -> update c x [wrap (o + 1 + n - 1)], wrap (o + 1))
-//! ```
-//!
-//! A loop may also carry a slice and drop its first elements in each step (`split_first`). Its
-//! array never changes, so no element comes back at the other end: element `i` of the slice is
-//! element `offset + i`. The elements after the end of the slice are unspecified.
-//!
-//! ```text
-//! scan (v) (\c -> slice [1..1 + n] c)
-//!     becomes
-//! scan (0) (\o -> o + 1), with v as a capture
-//! ```
-//!
-//! A small array of a literal size is still rotated, since that costs less than the offset. This
-//! pass must never change the elements of an array. A write that is out of range is dropped, and
-//! its shifted index must stay out of range.
+//! This pass must never change the elements of an array. A write that is out of range is dropped,
+//! and its shifted index must stay out of range.
 
 use std::collections::{HashMap, HashSet};
 
@@ -35,6 +19,18 @@ use ad_ir::ir::{Body, Elem, Graph, IntTy, Lit, Node, Put, Scan, Term, Type, Var}
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The pass.
+///
+/// ```text
+/// scan (v) (\c -> update (rotate c by 1) x [n - 1])
+///     becomes
+/// scan (v, 0) (\c o -> update c x [wrap (o + 1 + n - 1)], wrap (o + 1))
+/// ```
+///
+/// ```text
+/// scan (v) (\c -> slice [1..1 + n] c)
+///     becomes
+/// scan (0) (\o -> o + 1), with v as a capture
+/// ```
 pub(crate) const PASS: Pass = Pass {
     name: "ring_buffers",
     rules: || vec!["ring_buffers"],
@@ -85,7 +81,9 @@ fn parts(g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<Term>> {
 enum Movement {
     /// Each element stays at its index.
     Stays,
-    /// They move to the front, and the elements do not change otherwise.
+    /// They move to the front, as in a slice whose first elements each step drops
+    /// (`split_first`), and do not change otherwise. No element comes back at the other end, so
+    /// the elements after the end of the slice are unspecified.
     Shifts,
     /// They move to the front, and the first ones to the end. A step may write elements.
     Rotates,
@@ -259,7 +257,7 @@ impl Ring {
 #[derive(Default)]
 struct Rings {
     /// The rewritten forms of terms.
-    is: HashMap<Term, TermOrRing>,
+    forms: HashMap<Term, TermOrRing>,
     /// The rewritten results of loops.
     parts: HashMap<Term, Vec<TermOrRing>>,
     /// Whether a term depends on a ring buffer.
@@ -278,7 +276,7 @@ impl Memoised for InBody<'_> {
     type New = TermOrRing;
 
     fn parts(&mut self) -> (&mut Graph, &mut HashMap<Term, TermOrRing>) {
-        (self.g, &mut self.rings.is)
+        (self.g, &mut self.rings.forms)
     }
 
     fn origin(&self, t: &Term) -> Option<Term> {
@@ -326,7 +324,7 @@ impl Rings {
             let offset = offsets[group.min(1)].param(g, offset, Type::scalar(Elem::USIZE));
             let ring = Ring { array, offset, wraps };
             if group < 2 {
-                self.is.insert(array, TermOrRing::Ring(ring));
+                self.forms.insert(array, TermOrRing::Ring(ring));
                 self.touched.insert(array, true);
                 args.push(array);
                 continue;
@@ -346,15 +344,15 @@ impl Rings {
         self.all(g, &old, cx);
         let (mut results, mut ends, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         for (k, t) in old.iter().enumerate() {
-            let is = self.is[t];
+            let form = self.forms[t];
             if rotated.get(k).copied().flatten().is_some() {
-                let ring = is.ring(g);
+                let ring = form.ring(g);
                 results.push(ring.array);
                 ends.push(ring.offset);
             } else if k < init.len() {
-                results.push(is.term(g));
+                results.push(form.term(g));
             } else {
-                rows.push(is.term(g));
+                rows.push(form.term(g));
             }
         }
         let (carries, offsets) = (results.len(), ends.len());
@@ -409,14 +407,14 @@ impl Rings {
     }
 
     fn term(&self, g: &mut Graph, t: Term) -> Term {
-        self.is[&t].term(g)
+        self.forms[&t].term(g)
     }
 
     /// Rewrites a term that depends on a ring buffer. Its children are rewritten already.
     fn one(&mut self, g: &mut Graph, t: Term, cx: &mut Context) -> TermOrRing {
         let node = g.node_rc(t);
         if let Some((src, by)) = shift(g, t)
-            && let TermOrRing::Ring(ring) = self.is[&src]
+            && let TermOrRing::Ring(ring) = self.forms[&src]
         {
             let by = self.term(g, by);
             return TermOrRing::Ring(Ring { offset: ring.at(g, by), ..ring });
@@ -424,7 +422,8 @@ impl Rings {
         match &*node {
             // Only the part is read, and not the whole array in its order.
             Node::Prim(Prim::Slice(steps), args)
-                if let (TermOrRing::Ring(ring), true) = (self.is[&args[0]], steps.first().is_some_and(|&s| s > 0)) =>
+                if let (TermOrRing::Ring(ring), true) =
+                    (self.forms[&args[0]], steps.first().is_some_and(|&s| s > 0)) =>
             {
                 let all: Vec<Term> = args[1..].iter().map(|&t| self.term(g, t)).collect();
                 let (starts, lens) = all.split_at(steps.len());
@@ -440,15 +439,15 @@ impl Rings {
             }
             Node::Gather { src, sizes, .. } => {
                 if let (Some((src, by)), TermOrRing::Ring(ring @ Ring { wraps: true, .. })) =
-                    (rotation(g, t), self.is[src])
+                    (rotation(g, t), self.forms[src])
                 {
-                    debug_assert!(matches!(self.is[&src], TermOrRing::Ring(_)), "it is the array that is read");
+                    debug_assert!(matches!(self.forms[&src], TermOrRing::Ring(_)), "it is the array that is read");
                     let by = self.term(g, by);
                     let offset = ring.at(g, by);
                     return TermOrRing::Ring(Ring { offset, ..ring });
                 }
                 let (vars, mut index) = self.opened(g, &node, cx);
-                let src = match self.is[src] {
+                let src = match self.forms[src] {
                     TermOrRing::Ring(ring) => {
                         index[0] = ring.at(g, index[0]);
                         ring.array
@@ -464,7 +463,7 @@ impl Rings {
                     Put::Add => g.scatter(dst, src, &vars, index),
                     Put::Set => g.update(dst, src, &vars, index),
                 };
-                match self.is[dst] {
+                match self.forms[dst] {
                     TermOrRing::Ring(ring @ Ring { wraps: true, .. }) if !index.is_empty() => {
                         index[0] = ring.written_at(g, index[0]);
                         TermOrRing::Ring(Ring { array: write(g, ring.array, &index), ..ring })
@@ -476,7 +475,7 @@ impl Rings {
                 }
             }
             Node::Cond { cond, then, other } => {
-                let (cond, arms) = (self.term(g, *cond), [self.is[then], self.is[other]]);
+                let (cond, arms) = (self.term(g, *cond), [self.forms[then], self.forms[other]]);
                 if let [TermOrRing::Term(then), TermOrRing::Term(other)] = arms {
                     return TermOrRing::Term(g.cond(cond, then, other));
                 }
@@ -485,9 +484,9 @@ impl Rings {
                 TermOrRing::Ring(Ring { array, offset, wraps: a.wraps || b.wraps })
             }
             Node::Scan(scan) => {
-                let of = |all: &[Term]| all.iter().map(|t| self.is[t]).collect::<Vec<_>>();
+                let of = |all: &[Term]| all.iter().map(|t| self.forms[t]).collect::<Vec<_>>();
                 let args = [of(&scan.init), of(&scan.captures), of(&scan.xs)];
-                let ring = |is: &TermOrRing| matches!(is, TermOrRing::Ring(_));
+                let ring = |form: &TermOrRing| matches!(form, TermOrRing::Ring(_));
                 // An array that stays where it is may be written there, so it is one that wraps.
                 let kept = |(k, is): (usize, &TermOrRing)| {
                     let own = rotates(g, scan, k).filter(|&turn| turn != Movement::Stays || ring(is))?;
@@ -526,7 +525,7 @@ impl Rings {
 
     /// The same form over its rewritten children. It has no binder.
     fn mapped(&self, g: &mut Graph, node: &Node) -> TermOrRing {
-        let node = node.map_children(|c| self.is[&c].term(g));
+        let node = node.map_children(|c| self.forms[&c].term(g));
         TermOrRing::Term(g.mk(node))
     }
 

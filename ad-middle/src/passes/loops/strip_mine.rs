@@ -4,20 +4,8 @@
 //! lanes, and only one block's values are saved for the derivative. The remaining iterations are a
 //! smaller block.
 //!
-//! ```text
-//! for i in 0..n { s += e(i) }
-//!     becomes
-//! for b in 0..n / size { s += sum_l e(b * size + l) }
-//! s += sum_{l < n % size} e(n / size * size + l)
-//! ```
-//!
-//! If inner loops end at different steps (`for j in 0..i`), the inner loop of a block ends with its
-//! longest iteration. The other iterations of the block then compute unused steps, so these blocks
-//! are small.
-//!
-//! The pass rewrites only sums, for which the order of iterations is free, and only where inner
-//! loops carry scalars: loops that carry arrays fill the lanes by themselves. A block has no more
-//! iterations than its saved rows have capacity for.
+//! The pass must never rewrite a loop whose order of iterations matters: it rewrites only sums, and
+//! only where inner loops carry scalars (loops that carry arrays fill the lanes by themselves).
 
 use super::{Distribution, Update};
 use crate::passes::lift::Lift;
@@ -41,6 +29,13 @@ const LANES: usize = 16;
 const MAX_SAVED: usize = 1 << 16;
 
 /// The pass.
+///
+/// ```text
+/// for i in 0..n { s += e(i) }
+///     becomes
+/// for b in 0..n / size { s += sum_l e(b * size + l) }
+/// s += sum_{l < n % size} e(n / size * size + l)
+/// ```
 pub(crate) const PASS: Pass = Pass {
     name: "strip_mine",
     rules: || vec!["strip_mine"],
@@ -225,7 +220,9 @@ impl Distribution<'_> {
         Some((saved, any))
     }
 
-    /// Whether an inner loop ends earlier in some iterations than in others.
+    /// Whether an inner loop ends earlier in some iterations than in others (`for j in 0..i`). In a
+    /// block it then ends with its longest iteration, and the other iterations compute unused
+    /// steps. So these blocks are small.
     fn ends_differ(&mut self, added: &[Term], analyses: &mut Analyses) -> bool {
         let first_row = self.carries() + self.scan.captures.len();
         let params = |g: &Graph, t: Term| -> Vec<usize> {

@@ -1,22 +1,9 @@
 //! Full unrolling: a loop of few steps, whose number is a literal, becomes straight-line code, if
 //! that is less work, or if it is little code that computes scalars only. It is less work if the
 //! number of a step decides its effect: which element of an array it changes, which arm it takes,
-//! whether an inner loop has a step. In code of scalars, elements of small arrays stay in
-//! registers.
+//! whether an inner loop has a step. The steps are unrolled on trial and simplified, with exact
+//! rules only. The operations that are left are compared with those of the loop.
 //!
-//! | rule | before | after |
-//! | --- | --- | --- |
-//! | known capture | a capture that is a literal | the literal, in the body |
-//! | no step | a loop that has stopped before its first step | the initial values |
-//! | one step | a loop that always stops after its first step | the step |
-//! | full unrolling | a loop of a literal number of steps | its steps, one after the other |
-//! | table | a loop or a build over a list of integer literals, such as the distances of neighbours | its steps, one after the other |
-//!
-//! The rule *table* is applied where builds are eliminated: `i + 1` is a slice, and `i + table[k]`
-//! is not.
-//!
-//! The steps are unrolled on trial and simplified, with exact rules only. The operations that are
-//! left are compared with those of the loop, which are those of its body times the number of steps.
 //! This pass must never make code that grows faster than the program: [`MAX_OPERATIONS`] bounds the
 //! code that replaces a loop.
 
@@ -43,7 +30,16 @@ const MIN_REDUCTION: usize = 2;
 /// A loop over scalars is unrolled if its steps have at most this many operations.
 const MAX_SCALAR_OPERATIONS: usize = 256;
 
-/// The pass.
+/// The pass. The rule *table* is applied where builds are eliminated: `i + 1` is a slice, and
+/// `i + table[k]` is not.
+///
+/// | rule | before | after |
+/// | --- | --- | --- |
+/// | known capture | a capture that is a literal | the literal, in the body |
+/// | no step | a loop that has stopped before its first step | the initial values |
+/// | one step | a loop that always stops after its first step | the step |
+/// | full unrolling | a loop of a literal number of steps | its steps, one after the other |
+/// | table | a loop or a build over a list of integer literals, such as the distances of neighbours | its steps, one after the other |
 pub(crate) const PASS: Pass = Pass {
     name: "full_unrolling",
     rules: || vec!["full_unrolling"],

@@ -415,7 +415,7 @@ fn summands(g: &Graph, t: Term, sum: &mut Vec<Term>) -> Option<()> {
     Some(())
 }
 
-/// Whether a term is zero, zeros into which elements or small blocks are scattered, or zero behind
+/// Whether a term is zero, zeros into which elements or small blocks are scattered, or zero after
 /// the first elements.
 fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
     if is_zero(g, t) {
@@ -443,7 +443,7 @@ fn is_sparse(g: &Graph, t: Term, deep: usize) -> bool {
     }
 }
 
-/// Whether an array is zero behind a limit.
+/// Whether an array is zero from a limit on.
 fn ends_early(g: &Graph, t: Term) -> bool {
     limited(g, t).is_some_and(|(ends, _)| ends.iter().any(Option::is_some))
 }

@@ -1,16 +1,12 @@
 //! Merging of counting runs and saving runs. A loop that stops early is differentiated as a loop
 //! with the number of iterations that a first run of it counts (`trip_counts`); a second run saves
-//! residuals. This pass lets the first run save them too, so that the second run is not needed. The
-//! first run saves into a growable vector if it counts the iterations, since their number is then
-//! not known beforehand.
+//! residuals. This pass lets the first run save them too, so that the second run is not needed. A
+//! loop that computes a size is a first run as well. Whether two loops have the same iterations is
+//! decided by comparing their bodies term by term (`matching`), and later terms may read equal
+//! values from either loop (`equal`).
 //!
-//! Whether two loops have the same iterations is decided by comparing their bodies term by term
-//! (`matching`). The terms after a merged pair read equal values from either loop (`equal`), so
-//! that later loops may be merged as well. The pass never lets a loop that may not end run under
-//! fewer conditions than before. No saved row depends on the result of the first run.
-//!
-//! A loop that computes a size (the final length of a vector) is a first run as well. Passes do not
-//! rewrite terms in sizes, so the body is simplified here before the comparison.
+//! The pass must never let a loop that may not end run under fewer conditions than before, nor let
+//! a saved row depend on the result of the first run.
 
 mod equal;
 mod matching;
@@ -31,7 +27,7 @@ pub(crate) struct MergedLoop {
     /// The merged loop; the added rows come last.
     pub(crate) scan: Scan,
     /// The index of the carried value that counts the added rows, if their number is not the
-    /// maximum number of iterations.
+    /// maximum number of iterations. The rows are then appended to a growable vector.
     pub(crate) counter: Option<usize>,
     /// The loop that becomes unnecessary.
     pub(crate) other: Term,

@@ -1,20 +1,13 @@
-//! The number of rows that an inner loop saves may differ from one iteration of the outer loop to
-//! the next: its bounds are carried values, or it stops early. Then its rows are ragged. The rows
-//! of all iterations are appended to one growable vector, and each iteration saves where its rows
-//! begin and how many there are. So memory grows with the steps that are taken, at any depth of
-//! loops. An array with a row for each possible step would be as large as the product of the
-//! maximum numbers of steps.
+//! Ragged rows. The number of rows that an inner loop saves may differ from one iteration of the
+//! outer loop to the next: its bounds are carried values, or it stops early. Then the rows of all
+//! iterations are appended to one growable vector, and each iteration saves where its rows begin
+//! and how many there are. So memory grows with the steps that are taken, at any depth of loops. A
+//! row that a step saves under a condition is appended in the same way, as the row of a loop with
+//! at most one step.
 //!
-//! Rows are not ragged if their number is linear in the number of the outer step. They form a
-//! triangle, which fills half of a rectangular array.
-//!
-//! A row that a step saves under a condition only is appended in the same way, as the row of a loop
-//! with at most one step: a step that does not take the arm saves two numbers and no row. Rows that
-//! the program reads in any other way than step by step stay an array.
-//!
-//! The position at which a loop begins to append is a carried value. The loop first truncates the
-//! vector to that length. So the loop may also run where nothing reads its rows. This module must
-//! never read a row that has not been saved: a read after the last row gives zero.
+//! This module must never read a row that has not been saved: a read after the last row gives zero.
+//! Rows whose number is linear in the number of the outer step (a triangle), and rows that are not
+//! read step by step, stay an array.
 
 mod array;
 
@@ -76,7 +69,8 @@ struct AllInnerRows {
 #[derive(Clone, Debug)]
 pub(crate) struct Inherited {
     child: Child,
-    /// The number of rows before it runs, if its rows are appended.
+    /// The number of rows before it runs, if its rows are appended. The loop first truncates the
+    /// vector to that length, so it may also run where nothing reads its rows.
     from: Option<Term>,
     /// The numbers of rows before it runs, for the loops inside of it.
     positions: Vec<Term>,

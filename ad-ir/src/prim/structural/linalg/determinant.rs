@@ -11,8 +11,8 @@ use crate::prim::structural::{
 use crate::term::{Term, axis};
 
 /// `[a, packed, 1]`: a vector with the one number. `packed` is the LU factorisation of a. The value
-/// is computed from it alone, and the derivative is that by a: it is one system, where the
-/// derivative of the factorisation would be two systems and three products.
+/// is computed from `packed` alone, and the derivative is taken with respect to a: it is one
+/// system, where the derivative of the factorisation would be two systems and three products.
 pub(in crate::prim::structural) struct LogDet;
 
 impl Structural for LogDet {

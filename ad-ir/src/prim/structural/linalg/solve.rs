@@ -174,8 +174,8 @@ pub(super) fn fits<'g>(
 }
 
 /// The solution x of `a x = b`, or of the transposed system, for `[b, a, packed]`. `packed` is the
-/// LU factorisation of a. The value is computed from it alone, and the derivative is that by a: it
-/// needs no derivative of the factorisation.
+/// LU factorisation of a. The value is computed from `packed` alone, and the derivative is taken
+/// with respect to a: so it does not need the derivative of the factorisation.
 pub(in crate::prim::structural) struct LuSolve(pub(in crate::prim::structural) bool);
 
 impl Structural for LuSolve {
