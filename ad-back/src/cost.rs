@@ -143,7 +143,7 @@ impl Polynomial {
     }
 }
 
-/// Whether a formula is what is left of a size if another size is taken away.
+/// Whether a formula is a difference of sizes.
 fn is_difference(formula: &Formula) -> bool {
     matches!(formula, Formula::Apply("-", args) if !matches!(args[..], [_, Formula::Number(_)]))
 }

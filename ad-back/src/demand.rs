@@ -1,6 +1,6 @@
 //! Which elements of an array in a loop's body are read. If all that reads an array reads it under
-//! one test of the index (`j < limit`), the elements behind the limit need not be computed, and the
-//! loop that stores the array ends there.
+//! one test of the index (`j < limit`), the elements from the limit on need not be computed, and
+//! the loop that stores the array ends there.
 //!
 //! This module must never leave out an element that something reads: what it does not know reads
 //! the whole array.
@@ -96,8 +96,8 @@ pub(super) fn limit_of_scattered(g: &Graph, class: Class, src: Term) -> Option<T
     if known { None } else { limit_of_elements(g, src) }
 }
 
-/// The test of the index that the nest of a full sum of a row reads: what is summed is zero behind
-/// the limit. A sum in the function's order is a kernel, which reads all elements.
+/// The test of the index that the nest of a full sum of a row reads: what is summed is zero from
+/// the limit on. A sum in the function's order is a kernel, which reads all elements.
 pub(super) fn limit_of_summed(g: &Graph, exact: &HashSet<Term>, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Sum(_), args) if g.rank(t) == 0 && g.rank(args[0]) == 1 && !is_exact_sum(g, exact, t) => {
@@ -159,7 +159,7 @@ pub(super) fn read_under_tests(
                 read(args[0], &own.of_repeated(g, axes));
                 args[1..].iter().for_each(|&c| read(c, &Demand::all()));
             }
-            // What a scatter writes behind the limit of what it scatters has no effect.
+            // What a scatter writes from the limit of its source on has no effect.
             Node::Scatter { src, .. } => {
                 g.node(t).for_each_child(|c| {
                     let limit = if c == *src { limit_of_elements(g, c) } else { None };

@@ -2,8 +2,8 @@
 //! and the memory of its arrays, as formulas of the sizes.
 //!
 //! Operations are those of the plan on real numbers, counted in the same scalar graph from which
-//! the nests are written. What a page says of a statement that cannot be counted is that it is not
-//! counted. This module must never change a plan.
+//! the nests are written. A statement whose operations cannot be counted is shown as not counted.
+//! This module must never change a plan.
 
 use std::collections::{HashMap, HashSet};
 
@@ -214,7 +214,7 @@ impl Facts<'_> {
         Formula::Apply("*", factors)
     }
 
-    /// The value of one step, if the term is all of these.
+    /// If the term consists of the rows of all steps of a loop: the row of one step.
     pub(super) fn row_of(&self, t: Term) -> Option<Term> {
         match self.plan.loops.role(t)? {
             (n, LeafRole::Rows(k)) => self.plan.loops.all[n].rows.get(k).map(|rows| rows.row),

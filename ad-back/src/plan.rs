@@ -150,9 +150,13 @@ impl Plan {
 /// Where the items are in the arrays of a tile.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum ItemAxis {
-    /// Items fill the lanes. Arrays from outside are packed.
+    /// Items are the innermost loop and fill the lanes; only sums over items are taken across
+    /// lanes. Arrays from outside have the items as their first axis, and are packed block by
+    /// block.
     Last,
-    /// Arrays are laid out as outside of the tile, so each is a slice of rows.
+    /// Arrays are laid out as outside of the tile, so each is a slice of rows and nothing is
+    /// packed: each item adds to a row of a table that an index determines, or only arrays of one
+    /// axis are saved.
     First,
 }
 

@@ -3,12 +3,6 @@
 //! a record of the results. A routine that calls the function reaches the bridge by the number of
 //! the definition, from any module or crate.
 //!
-//! A record of arguments has a word for each number or array of the parameters, and then the sizes
-//! of the arrays. A record of the function has a word for each number or array of the result, the
-//! number of calls after it, the sizes that the result's type does not have, and the record of its
-//! arguments. A record of cotangents or tangents has a word for each number or array, whether it is
-//! real or not.
-//!
 //! This module must never know what a function computes.
 
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -35,6 +29,12 @@ struct Leaf {
 }
 
 /// The bridge of a function, and the types that its rules have to have.
+///
+/// A record of arguments has a word for each number or array of the parameters, and then the sizes
+/// of the arrays. A record of the function has a word for each number or array of the result, the
+/// number of calls after it, the sizes that the result's type does not have, and the record of its
+/// arguments. A record of cotangents or tangents has a word for each number or array, whether it is
+/// real or not.
 struct Bridge<'p> {
     program: &'p Program,
     params: Vec<Leaf>,

@@ -59,7 +59,8 @@ pub(super) fn under_replication(g: &Graph, mut t: Term) -> Term {
     t
 }
 
-/// The test of an index from whose bound on the elements of `t` are zero, or the summands of a sum.
+/// A test of an index, such as `j < bound`: from the bound on, the elements of `t` are zero, or, if
+/// `t` is a sum, its summands.
 pub(super) fn zero_from(g: &Graph, t: Term) -> Option<Term> {
     match g.node(t) {
         Node::Prim(Prim::Sum(_), args) => zero_from(g, args[0]),

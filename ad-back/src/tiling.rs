@@ -1,33 +1,13 @@
 //! Tiling over items. An item is an index of an axis of unknown size, for example one of many
-//! observations. Where a program computes arrays with a row for each item, and each row depends on
-//! rows of the same item only, a sequence of statements is done for one block of items after the
-//! other. So no array over all items is stored, and the results of one statement are in the cache
-//! for the next. The forward and the reverse pass of a sum over items become one loop, and nothing
-//! is saved across items.
+//! observations. If each row of an array over items depends on rows of the same item only, a
+//! sequence of statements is done for one block of items after the other. So no array over all
+//! items is stored, and the forward and the reverse pass of a sum over items become one loop.
+//! docs/internals/src/planning.md has the rules.
 //!
-//! In a block the items are the *last* axis of every array, and so the innermost loop: lanes are
-//! filled by independent items, and only sums over items are taken across lanes. So it does not
-//! matter which axis of an array of the block they are. Arrays from outside have the items as their
-//! first axis, and are packed into this layout, block by block.
-//!
-//! A sum over items that only a scatter reads is accumulated, block by block, into the result of
-//! the scatter. The array of the sums is not stored.
-//!
-//! Products of a matrix with a row for each item and a vector are tiled too, and read their rows in
-//! place (`products`).
-//!
-//! If it saves more, an array that other statements read has two forms: the block's, and the one
-//! outside, to which each block is unpacked.
-//!
-//! If the items cannot be the last axis, for example since each item adds to a row of a table that
-//! an index determines, or if only arrays of one axis are saved, the arrays of a block keep the
-//! items as their first axis ([`ItemAxis::First`]). Then a block is a slice of each array, and
-//! nothing is packed.
-//!
-//! This module decides which statements can be tiled and whether that pays. It tiles no statement
-//! that reads a sum over items, or the row that the tile computes for another item, and it moves no
-//! statement across a check. Only in pairs of items (`square`) may a statement read the number or
-//! the index of an item, or an array from outside as a whole.
+//! This module decides which statements can be tiled and whether that pays. It must never tile a
+//! statement that reads a sum over items, or the row that the tile computes for another item, nor
+//! move a statement across a check. Only in pairs of items (`square`) may a statement read the
+//! number or the index of an item, or an array from outside as a whole.
 
 mod blocked;
 mod layout;

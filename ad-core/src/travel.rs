@@ -1,15 +1,11 @@
 //! Definitions of items outside of the annotated function: how a marked function publishes its
-//! definition, and how an annotated function gets it.
+//! definition, and how an annotated function gets it. A marked item has a hidden macro beside it,
+//! re-exported under the item's own name, so every import of the item imports the macro, too. The
+//! macro passes the definition to a callback. An expansion that needs definitions is a chain of
+//! such calls: [`resume`] is the callback, and the tokens that it gets are the state of the chain.
 //!
-//! A marked item has a hidden macro beside it, re-exported under the item's own name. So every
-//! import of the item imports the macro, too. The macro is called with a callback and any tokens,
-//! and calls the callback with the definition before these tokens. An expansion that needs
-//! definitions is a chain of such calls: [`resume`] is the callback, and the tokens are the state
-//! of the chain. A definition contains all definitions that it needs, since its names can only be
-//! resolved at its own place.
-//!
-//! This module must never read what a definition computes, and a function that needs no
-//! definition never becomes a chain.
+//! This module must never read what a definition computes, and a function that needs no definition
+//! must never become a chain.
 
 mod beside;
 mod blocks;

@@ -1,15 +1,11 @@
-//! Solutions of equations: `fixed_point(f, x0, ..)` and `root(g, x0, ..)`.
+//! Solutions of equations: `fixed_point(f, x0, ..)` and `root(g, x0, ..)`. The iteration is a
+//! function of the source language that is lowered like one of the user's, so its decisions are
+//! those of `ad_runtime::implicit`, which defines the values. The solution is cut from
+//! differentiation, and its derivative is that of Newton steps which are zero in value ([`step`]):
+//! the implicit function theorem (Griewank and Walther, "Evaluating Derivatives" (2008), section
+//! 15.1; Blondel et al., "Efficient and modular implicit differentiation" (2022)).
 //!
-//! The iteration is a function of the source language that is lowered like one of the user's, so
-//! its decisions are those of `ad_runtime::implicit`, which defines the values. The solution x is
-//! cut from differentiation, and its derivative is that of Newton steps from x which are zero in
-//! value: `x - J^-1 (G(x, p) - stop_gradient(G(x, p)))`, where `G(x, p) = 0` is the equation, p are
-//! the numbers that the closure captures, and J is the Jacobian of G with respect to x. This is the
-//! implicit function theorem (Griewank and Walther, "Evaluating Derivatives" (2008), section 15.1;
-//! Blondel et al., "Efficient and modular implicit differentiation" (2022)). Each step is exact in
-//! one more order of derivatives, and J is the same matrix in all of them.
-//!
-//! This module must never differentiate: J is a derivative inside of the function, which
+//! This module must never differentiate: the Jacobian is a derivative inside of the function, which
 //! `derivative::inner` in the middle makes.
 
 use std::cell::OnceCell;
@@ -199,7 +195,10 @@ fn factored(me: &mut Lower, jacobian: Term) -> Factored {
     Factored { jacobian, packed: Some(packed), regular }
 }
 
-/// One Newton step from x, whose value is x.
+/// One Newton step from x, whose value is x: `x - J^-1 (G(x, p) - stop_gradient(G(x, p)))`, where
+/// `G(x, p) = 0` is the equation, p are the numbers that the closure captures, and J is the
+/// Jacobian of G with respect to x. Each step is exact in one more order of derivatives, and J is
+/// the same matrix in all of them.
 fn step<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, equation: Equation, x: Term, by: &Factored) -> Lowered<Term> {
     let value = residual(me, call, equation, x)?;
     let g = &mut me.g;

@@ -1,12 +1,11 @@
 //! Derivatives that are called in a function: `g_grad(&x)`, `g_hvp(&x, &v)` and the others, for a
-//! function `g` with `#[differentiate]`.
+//! function `g` with `#[differentiate]`. The name of a derivative has a definition of its own
+//! ([`items`]), which says which derivative of which function it is.
 //!
-//! The name of a derivative has a definition of its own ([`items`]), which says which derivative of
-//! which function it is. A call lowers `g` twice. The call of `g` itself, with the arguments, has
-//! the checks and the value of `g`. And `g` is lowered over placeholders for its active parameters,
-//! without checks. That term is closed over the placeholders: it becomes the body of a loop with
-//! one step, and `Prim::Derived` is a derivative of that body. So a derivative sees the parameters
-//! of its own `g` only, wherever else these numbers come from.
+//! A call lowers `g` twice: once with the arguments, for the checks and the value of `g`; and once
+//! over placeholders for its active parameters, without checks. The second term becomes the body of
+//! a loop with one step, and `Prim::Derived` is a derivative of that body. So a derivative sees the
+//! parameters of its own `g` only.
 //!
 //! This module must never differentiate: `derivative::inner` in the middle does that.
 

@@ -1,14 +1,12 @@
 //! The front end: it turns the tokens of an annotated function into a [`Program`] of core terms, or
-//! into errors.
+//! into errors. Only this part of the compiler reads `syn`. Its steps are the attribute (`attr`),
+//! the signature (`sig`, `types`), the rewriting of macros to ordinary expressions (`macros`), and
+//! lowering (`lower` and the other modules), which is repeated until no new equation between sizes
+//! is found (`shapes`). Every accepted function, method and macro has a row in the table of
+//! `table`; unsupported constructs are refused (`refuse`).
 //!
-//! Only this part of the compiler reads `syn`. Its steps are the attribute (`attr`), the signature
-//! (`sig`, `types`), the rewriting of macros to ordinary expressions (`macros`), and lowering
-//! (`lower` and the other modules), which is repeated until no new equation between sizes is found
-//! (`shapes`). Unsupported constructs are refused (`refuse`). Every accepted function, method and
-//! macro has a row in the table of `table`.
-//!
-//! Invariants: the front end does not panic, whatever the tokens are, and does not lower a
-//! construct that it does not know.
+//! The front end must never panic, whatever the tokens are, and never lower a construct that it
+//! does not know.
 
 mod arith;
 mod arms;

@@ -1,12 +1,9 @@
 //! Lists of arrays of several shapes: `&[Array2<f64>]`, `&[Vec<f64>]`, and lists of structs and
-//! enums with arrays. Where all arrays of a list have one shape, a derivative computes with one
-//! array of all of them (`lists`). The other calls run a second program. There a list of arrays
-//! is a vector of the elements of all arrays, the index at which each array begins, and its sizes.
-//!
-//! In that program the element of a list is a number, and it stands for an array with dynamic
-//! lengths (`open`), whose capacity is the greatest size of an array of the list. So a list of
-//! structs may be reversed, filtered and sorted like any other list of products. An array that is
-//! not an element of such a list is represented as in the first program.
+//! enums with arrays. If all arrays of a list have one shape, a derivative computes with one array
+//! of all of them (`lists`). Other calls run a second program, in which such a list is a vector of
+//! the elements of all arrays, the index at which each array begins, and its sizes. There an
+//! element of the list is a number, which stands for an array with dynamic lengths (`open`) whose
+//! capacity is the greatest size. So a list of structs may be reversed, filtered and sorted.
 //!
 //! This module must never let the program of arrays of one shape depend on it.
 

@@ -1,12 +1,8 @@
 //! Functions with rules of their own: `#[custom_vjp(rule)]`, `#[custom_jvp(rule)]` and
-//! `#[constant]`. Their bodies are not read. A call of one is a call in the core language, which
-//! leaves a record with its arguments and results. The rule is the other half of that call.
-//!
-//! Terms may be moved and computed twice, and such a call may not. So each call has keys: the
-//! number of calls that were made before it, and the indices of the loops around it. The records
-//! (`ad_runtime::Calls`) make one call for each key. The number of calls is a hidden variable of
-//! the function, which loops carry. The body of a loop that carries nothing counts from 0 again,
-//! and adds its index and the number at its beginning to the keys.
+//! `#[constant]`. A call of one is a call in the core language, which leaves a record with its
+//! arguments and results. The rule is the other half of that call. Terms may be moved and computed
+//! twice, and such a call may not. So each call has keys (`translation::rule_calls`), and the
+//! records (`ad_runtime::Calls`) make one call for each key.
 //!
 //! This module must never read the body of such a function.
 

@@ -45,7 +45,7 @@ impl Driver<'_> {
         quote!(let mut #name = #array;).into()
     }
 
-    /// As [`Driver::allocate`] in a loop, for an array whose elements behind `end` are not read.
+    /// As [`Driver::allocate`] in a loop, for an array whose elements from `end` on are not read.
     fn refilled_until(&mut self, t: Term, end: &TokenStream) -> Code {
         self.hoist(t);
         let (out, fill) = (self.name(t), self.initial_value(t));
@@ -126,7 +126,7 @@ impl Driver<'_> {
         };
         let (mut within, mut part) = (None, part);
         if let Some(prefix) = &prefix {
-            self.zeros_behind(prefix, &inside).into_iter().for_each(|zeros| code.push(zeros));
+            self.zeros_after(prefix, &inside).into_iter().for_each(|zeros| code.push(zeros));
         }
         let rows = match part {
             NestRange::Whole => self.along_rows(kernel, items, None),

@@ -49,16 +49,16 @@ impl Driver<'_> {
         let mut values = Vec::new();
         // The message itself has placeholders for the values without a name. The others are
         // appended.
-        let (within, behind): (Vec<_>, Vec<_>) = check.shown.iter().partition(|(what, _)| what.is_empty());
+        let (within, appended): (Vec<_>, Vec<_>) = check.shown.iter().partition(|(what, _)| what.is_empty());
         for (_, t) in within {
             values.push(self.argument(*t, &mut names));
         }
-        for (n, (what, t)) in behind.iter().enumerate() {
+        for (n, (what, t)) in appended.iter().enumerate() {
             message.push_str(if n == 0 { " (" } else { ", " });
             message.push_str(&format!("{} = {{}}", escape(what)));
             values.push(self.argument(*t, &mut names));
         }
-        if !behind.is_empty() {
+        if !appended.is_empty() {
             message.push(')');
         }
         let range = place.map_or_else(SrcRange::call_site, |place| place.range);

@@ -159,8 +159,8 @@ impl Driver<'_> {
         prefix.end().is_some_and(ends)
     }
 
-    /// Fills the elements behind the prefix with zeros, where they are read.
-    pub(super) fn zeros_behind(&self, prefix: &Prefix<'_>, inside: &TokenStream) -> Vec<TokenStream> {
+    /// Fills the elements after the prefix with zeros, where they are read.
+    pub(super) fn zeros_after(&self, prefix: &Prefix<'_>, inside: &TokenStream) -> Vec<TokenStream> {
         let stored = prefix.items.iter().filter_map(|item| match *item {
             Item::Store { out: Some(t), .. } if !self.memory.fresh.contains(&t) && !self.is_read_within(prefix, t) => {
                 Some(t)
@@ -242,7 +242,7 @@ impl Driver<'_> {
             .function(&title, "The interior, where no test is needed.")?,
             Nest::new(g, self.style, &self.names, &self.known, kernel, items, (&none, &both, None))
                 .within(within)
-                .function(&ends, "What lies before and behind the interior.")?,
+                .function(&ends, "The elements before and after the interior.")?,
         ];
         self.generic_within |= within && functions.iter().any(|f| f.generic);
         let mut calls = Vec::new();

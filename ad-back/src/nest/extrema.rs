@@ -1,18 +1,9 @@
 //! The extremum along the axis directly around sums that are held in registers
 //! (`register_blocking`). The best sum so far and its index are in registers as well, so the array
-//! of the sums is not stored, and nothing is read again:
+//! of the sums is not stored, and nothing is read again. Of equal sums the first wins. NaN is
+//! ignored, and if all sums are NaN the index is 0.
 //!
-//! ```text
-//! for chunk { best = worst; for i { sums = 0; for j { for l in 0..16 { sums[l] += e(i, j, l) } }
-//! for l in 0..16 { if sums[l] < best[l] { best[l] = sums[l]; place[l] = i } } } }
-//! ```
-//!
-//! Of equal sums the first wins. NaN is ignored, and if all sums are NaN the index is 0. One
-//! comparison suffices: lanes start at the worst value. If a lane still holds it at the end (the
-//! worst value occurs, all sums are NaN, or there are none), its item is recomputed by the complete
-//! scalar rule, which is rare. So are the items that fill no chunk.
-//!
-//! A sum is compared only after all of its terms have been added.
+//! A sum must never be compared before all of its terms have been added.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -55,6 +46,15 @@ impl Nest<'_, '_> {
 
     /// The loops from the extremum's axis inwards. That axis is the loop directly around loop
     /// `first`.
+    ///
+    /// Lanes start at the worst value, so one comparison suffices. If a lane still holds that value
+    /// at the end (it occurs, all sums are NaN, or there are none), its item is recomputed by the
+    /// complete scalar rule, which is rare. So are the items that fill no chunk.
+    ///
+    /// ```text
+    /// for chunk { best = worst; for i { sums = 0; for j { for l in 0..16 { sums[l] += e(i, j, l) } }
+    /// for l in 0..16 { if sums[l] < best[l] { best[l] = sums[l]; place[l] = i } } } }
+    /// ```
     pub(super) fn extremum_loops(
         &mut self,
         extremum: &Extremum,

@@ -44,7 +44,7 @@ impl Nest<'_, '_> {
             if phases.is_empty() {
                 nest.write_nodes(d..=d)?;
             } else {
-                let read = nest.read_behind_phases();
+                let read = nest.read_after_phases();
                 nest.write_some_nodes(d..=d, &|id| read.contains(&id))?;
             }
             nest.write_items(accumulators)?;
@@ -86,8 +86,8 @@ impl Nest<'_, '_> {
                     } else {
                         // The interior, possibly empty, is between the ends.
                         let low = proc_macro2::Literal::i128_unsuffixed(*low);
-                        let behind = quote!((#inside + #low).min(#receiver)..#n);
-                        quote!(for #var in (0..#receiver.min(#low)).chain(#behind) { #body })
+                        let after = quote!((#inside + #low).min(#receiver)..#n);
+                        quote!(for #var in (0..#receiver.min(#low)).chain(#after) { #body })
                     }
                 }
                 _ => match blocks {

@@ -1,14 +1,9 @@
 //! Phases: separate loops before a loop over lanes, which compute, for all lanes of a block, values
-//! that the loop over lanes cannot compute:
+//! that the loop over lanes cannot compute: elements at computed indices (gathers), sines and
+//! cosines, and integer powers ([`NestPhase`]).
 //!
-//! - Elements at computed indices (gathers). Their loads are not vectorised, and the loop that
-//!   reads what they have loaded is.
-//! - The arguments of `sin` and `cos`, and then these functions by one call. For huge arguments
-//!   they call the library, which needs a test, and a loop over lanes cannot have one.
-//! - Bases and exponents of `powi`, and then the powers by one call. It is a loop over the bits of
-//!   the exponents, and a loop over lanes cannot have one.
-//!
-//! An element or a function in a branch stays there: no phase computes what only a branch needs.
+//! An element or a function in a branch stays there: a phase must never compute what only a branch
+//! needs.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 
@@ -21,6 +16,11 @@ use super::state::{LoopVariant, Nest};
 use ad_ir::prim::{Prim, Unary};
 
 /// The elements or arguments of a block, and the call.
+///
+/// - The loads of gathers are not vectorised. The loop that reads what they have loaded is.
+/// - `sin` and `cos` of huge arguments call the library, which needs a test, and a loop over lanes
+///   cannot have one. So the arguments are computed first, and then the functions by one call.
+/// - `powi` is a loop over the bits of the exponents, and a loop over lanes cannot have one.
 pub(super) struct NestPhase {
     lanes: Ident,
     zero: TokenStream,
@@ -64,8 +64,8 @@ impl Nest<'_, '_> {
         Ok(phases)
     }
 
-    /// The phases of integer powers: one for the exponents, which ends with the call, behind one
-    /// for the bases if they differ between the lanes.
+    /// The phases of integer powers: one for the bases, if they differ between the lanes, and then
+    /// one for the exponents, which ends with the call.
     fn powers(&mut self, phases: &mut Vec<NestPhase>) -> Result<(), String> {
         for id in 0..u32::try_from(self.k.nodes.len()).unwrap_or(0) {
             let at = id as usize;
@@ -208,7 +208,7 @@ impl Nest<'_, '_> {
     }
 
     /// The nodes that the own loop of the block reads, after the phases.
-    pub(super) fn read_behind_phases(&self) -> SortedSet<Id> {
+    pub(super) fn read_after_phases(&self) -> SortedSet<Id> {
         let mut read = SortedSet::new();
         let mut stack = self.roots();
         while let Some(id) = stack.pop() {

@@ -1,17 +1,10 @@
 //! Register blocking, for sums that do not run over the innermost loop (`out[l] += ..` in a loop
 //! over `j` around one over `l`). Sixteen of them are done at a time, so that they stay in
-//! registers until the loops around them end, and memory is read and written once. Each sum adds
-//! its terms in the same order as without blocking.
+//! registers until the loops around them end, and memory is read and written once.
 //!
-//! ```text
-//! for j { for l in 0..n { out[l] += e(j, l) } }
-//!     becomes
-//! for chunk { sums = out[chunk];
-//!     for j { for l in 0..16 { sums[l] += e(j, l) } } out[chunk] = sums }
-//! ```
-//!
-//! It is used in tiles only. Elsewhere rows may be longer than the cache, and a chunk of each row
-//! would be a strided access down the columns.
+//! Each sum must add its terms in the same order as without blocking. This is used in tiles only:
+//! elsewhere rows may be longer than the cache, and a chunk of each row would be a strided access
+//! down the columns.
 
 use std::collections::HashMap;
 
@@ -103,6 +96,13 @@ impl Nest<'_, '_> {
     }
 
     /// The loops from `first` inwards, once for chunks and once for the remaining elements.
+    ///
+    /// ```text
+    /// for j { for l in 0..n { out[l] += e(j, l) } }
+    ///     becomes
+    /// for chunk { sums = out[chunk];
+    ///     for j { for l in 0..16 { sums[l] += e(j, l) } } out[chunk] = sums }
+    /// ```
     pub(super) fn register_blocked_loops(
         &mut self,
         first: usize,

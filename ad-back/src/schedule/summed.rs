@@ -21,19 +21,19 @@ pub(super) struct Around {
     /// The axes over which the terms that it depends on were summed.
     before: Axes,
     /// The axes of the terms that depend on it.
-    behind: Axes,
+    after: Axes,
 }
 
 impl Around {
     /// Whether one of the two would wait for a sum over an axis that it does not have, although
     /// terms with that axis depend on it.
     pub(super) fn delays(self, other: Self) -> bool {
-        let waits = |a: Self, b: Self| (b.before & !a.before) & a.behind & !a.own != 0;
+        let waits = |a: Self, b: Self| (b.before & !a.before) & a.after & !a.own != 0;
         waits(self, other) || waits(other, self)
     }
 
     pub(super) fn and(self, other: Self) -> Self {
-        Around { own: self.own | other.own, before: self.before | other.before, behind: self.behind | other.behind }
+        Around { own: self.own | other.own, before: self.before | other.before, after: self.after | other.after }
     }
 }
 
@@ -45,13 +45,13 @@ pub(super) fn around(all: &Shared<'_>, order: &[usize]) -> HashMap<usize, Around
     for &s in order {
         let before = read(s).map(|r| found.get(&r).map_or(0, |of| of.before) | axes.summed(all, r));
         let before = before.fold(0, |all, axes| all | axes);
-        found.insert(s, Around { own: axes.own(all, s), before, behind: 0 });
+        found.insert(s, Around { own: axes.own(all, s), before, after: 0 });
     }
     for &s in order.iter().rev() {
         let of = found[&s];
         for r in read(s) {
             if let Some(read) = found.get_mut(&r) {
-                read.behind |= of.own | of.behind;
+                read.after |= of.own | of.after;
             }
         }
     }

@@ -197,7 +197,7 @@ fn rosenbrock_value_and_grad(x: &Array1<f64>) -> (f64, ::ad::ndarray::Array1<f64
             'a,; loops(v1_ : & 'a mut [f64], x : & 'a[f64], inside_ : usize) -> f64
         )
     }
-    ///What lies before and behind the interior.
+    ///The elements before and after the interior.
     fn compute_t1_and_v1_ends(
         v1_: &mut [f64],
         x: &[f64],

@@ -135,7 +135,7 @@ fn smooth_vjp(
                     + x.get(idx_row_[i]).copied().unwrap_or(0.0));
         }
     }
-    ///What lies before and behind the interior.
+    ///The elements before and after the interior.
     fn compute_v1_ends(
         v1_: &mut [f64],
         idx: &[usize],
@@ -389,7 +389,7 @@ fn smooth_jvp(
             & 'a[f64], tangent_x_ : & 'a[f64], inside_ : usize) -> ()
         );
     }
-    ///What lies before and behind the interior.
+    ///The elements before and after the interior.
     fn compute_v1_and_v2_ends(
         v1_: &mut [f64],
         v2_: &mut [f64],

@@ -150,8 +150,8 @@ fn rearrange<'a>(
     Ok(Seq { len, eager, ..seq })
 }
 
-/// An iterator without items has none again and again. Nothing asks for one where the other
-/// iterator of a `zip` is empty too; elsewhere the derivative panics.
+/// An iterator without items has none however often it is repeated. Nothing asks for an item where
+/// the other iterator of a `zip` is empty too; elsewhere the derivative panics.
 fn cycle<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (seq, len) = receiver(me, call)?;
     let endless = me.g.lit_usize(usize::MAX);

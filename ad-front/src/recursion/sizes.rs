@@ -1,21 +1,13 @@
 //! The sizes of the results of functions that are compiled on their own. Sizes are parts of types,
 //! so a caller has to know them before the call: each is a formula over the sizes and the integers
-//! of the function's parameters.
+//! of the function's parameters. Runs of the front end find the formulas. In the first run the
+//! sizes of a call's result are *guesses*, inputs of which only required equalities are known. Each
+//! further run uses the formulas of the run before it for the calls, until one run finds the same
+//! formulas again: then they are right, by induction over the depth of the calls. If no run does,
+//! the sizes and integers of the parameters are tried, and these plus one.
 //!
-//! The formulas are found in runs of the front end. In the first run, the sizes of the result of a
-//! call are *guesses*: inputs of which nothing is known but the sizes that they are required to
-//! equal. An arm whose size depends on a guess is ignored if another arm has a formula. If no arm
-//! has one, a guess stands for a size that it is required to equal. Each further run takes the
-//! formulas of the run before it for the calls. They are right if it finds the same ones again: by
-//! induction over the depth of the calls.
-//!
-//! If no run confirms what it has begun with, the sizes and integers of the parameters are tried
-//! one after the other, and these plus one.
-//!
-//! If no formula joins the arms, and each of them that has one is a size or an integer of an
-//! argument, the first of these is the formula. The function then checks the size.
-//!
-//! This module must never rely on a formula that no run has confirmed.
+//! This module must never rely on a formula that no run has confirmed, unless the function checks
+//! the size.
 
 use ad_ir::sorted::{SortedMap, SortedSet};
 
@@ -74,7 +66,9 @@ enum Formula {
 #[derive(Clone, Default)]
 pub(super) struct Guesses {
     inputs: SortedSet<u32>,
-    /// Terms that are required to be equal, one of which depends on a guess.
+    /// Terms that are required to be equal, one of which depends on a guess. An arm whose size
+    /// depends on a guess is ignored if another arm has a formula. If no arm has one, a guess
+    /// stands for a size that it is required to equal.
     equal: Vec<(Term, Term)>,
 }
 
@@ -193,7 +187,8 @@ enum Reading {
     Exact,
     /// A guess also stands for what it is required to equal.
     Required,
-    /// An arm that is a size or an integer of an argument stands for all arms.
+    /// If no formula joins the arms, an arm that is a size or an integer of an argument stands for
+    /// all arms. The function then checks the size.
     Checked,
 }
 

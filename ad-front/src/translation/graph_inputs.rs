@@ -1,11 +1,9 @@
 //! The inputs of the graph: which of them are constants whose values only rustc knows, which are
-//! the function's parameters, and what the parameters stand for.
+//! the function's parameters, and what the parameters stand for. Constants are declared before the
+//! parameters or after them.
 //!
-//! Constants are declared before the parameters or after them. The inputs of the parameters follow
-//! each other.
-//!
-//! Invariants: an input that is declared stays, and keeps its number. A trial lowering keeps the
-//! constants that it declares, since its terms may read them. The parameters are declared once, by
+//! Invariants: a declared input stays, and keeps its number; a trial lowering keeps the constants
+//! that it declares, since its terms may read them. The parameters are declared once, by
 //! `Lower::declare`, before the body is lowered.
 //!
 //! This module must never decide which sizes are equal (`shapes`).

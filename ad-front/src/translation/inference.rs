@@ -1,13 +1,11 @@
 //! The types that earlier runs of the front end have inferred, and those that this run infers for
-//! the next one: of literals, of a `None`, of an empty `Vec`, and of what changes in a loop.
-//!
-//! The type of `let mut n = 0;` comes from its uses, and some of them may follow the loop. The
-//! first run assumes a default. If a use needs another type, this is noted here, and the function
-//! is lowered again.
+//! the next one: of literals, of a `None`, of an empty `Vec`, and of what changes in a loop. The
+//! type of `let mut n = 0;` comes from its uses, which may follow the loop. The first run assumes a
+//! default, and a use of another type is noted here.
 //!
 //! Invariants: what earlier runs have inferred does not change during a run. A trial lowering keeps
-//! what it infers, since it remains valid. Each finding is new, or is greater than the one of
-//! earlier runs, so the runs come to an end.
+//! what it infers. Each finding is new, or is greater than that of earlier runs, so the runs come
+//! to an end.
 //!
 //! This module must never report an error, and never make a term.
 

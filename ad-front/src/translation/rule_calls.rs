@@ -1,8 +1,8 @@
 //! The count of the calls of functions with rules of their own. Such a function is opaque, so each
-//! call has a key: its number in the enclosing body, and the numbers and indices of the enclosing
-//! bodies that are lowered once for each index.
-//!
-//! A variable of the function counts the calls. Loops and branches treat it like any other one.
+//! call has keys: the number of calls before it in the enclosing body, and, for each enclosing body
+//! that is lowered once for each index, the index and the number of calls before that body. The
+//! number of calls is a hidden variable of the function, which loops and branches treat like any
+//! other one.
 //!
 //! Invariants: there is a counter exactly if the function may make such a call. The keys are those
 //! of the enclosing bodies, the outermost first.

@@ -3,8 +3,8 @@
 //! The cost rule of sums: if all carried values that a summand reads have *fewer axes* than the
 //! summand, they are saved in each iteration and the sum is taken after the loop. For an outer
 //! product these are two vectors instead of a pass over a matrix, and the sum is one contraction
-//! (the weight gradient of a recurrent net). So is a sum that needs only values that are saved
-//! anyway.
+//! (the weight gradient of a recurrent net). A scalar sum never moves in this way, since no saved
+//! row is smaller. A sum that needs only values that are saved anyway moves too.
 //!
 //! This module must never let a term that depends on a changing carried value leave the loop in any
 //! other way.
