@@ -45,7 +45,7 @@ impl Written {
     /// An owned value as an argument.
     pub(super) fn as_argument(self, value: &TokenStream, run: &TokenStream) -> TokenStream {
         let Passing { references, owner, is_static } = self.0;
-        let value = if is_static { quote!((*#run::forever(#value))) } else { value.clone() };
+        let value = if is_static { quote!((*#run::leaked(#value))) } else { value.clone() };
         let value = match owner {
             Owner::View => quote!(#value.view()),
             // rustc coerces a single reference.
@@ -371,7 +371,7 @@ fn elements(krate: &TokenStream, container: Container, inside: LeafPosition, all
 
 /// References to a value.
 pub(super) fn referred((references, is_static): (usize, bool), whole: TokenStream, run: &TokenStream) -> TokenStream {
-    let whole = if is_static { quote!((*#run::forever(#whole))) } else { whole };
+    let whole = if is_static { quote!((*#run::leaked(#whole))) } else { whole };
     let references = std::iter::repeat_n(quote!(&), references);
     quote!(#(#references)* #whole)
 }

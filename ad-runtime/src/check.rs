@@ -18,7 +18,7 @@ pub use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 pub use flat::{
-    Flat, Leaf, after, array, columns, forever, leaf, refill, rows, shaped, slice, together, twice, unwritten,
+    Flat, Leaf, after, array, columns, leaf, leaked, refill, rows, shaped, slice, together, twice, unwritten,
 };
 
 /// The maximum number of entries of a parameter that are compared; of a larger parameter, this

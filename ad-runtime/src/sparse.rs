@@ -87,8 +87,8 @@ impl<F: Real> Csr<F> {
     }
 }
 
-/// The Jacobian of a function of `cols` numbers. Each pair of vectors is a range of columns for
-/// each row: the first column, and the one behind the last. `along` is the product with a tangent,
+/// The Jacobian of a function of `cols` numbers. Each pair of vectors gives a range of columns for
+/// each row: the first column, and the end of the range. `along` is the product with a tangent,
 /// `back` that with a cotangent.
 #[doc(hidden)]
 pub fn jacobian<F: Real>(

@@ -1,17 +1,11 @@
 //! Which expression first made a NaN or an infinity: for code that was generated with
 //! `AD_DEBUG_NAN`. **Not a public API**: stable only together with the macros.
 //!
-//! Each call of a routine has a frame. A number that is not finite is recorded in the frame,
-//! with the place of its expression, and nothing else happens: it may belong to an arm that is
-//! masked. When the routine ends and one of its results is not finite, the frame follows the
-//! result back to the numbers that it was computed from. The earliest of them that an operation
-//! made is reported, in a panic. So a number that reaches no result is never reported.
-//!
-//! A routine that runs inside of another one (the function that a recursive function calls, a
-//! derivative in a rule) does not panic. It hands its finding to the outer routine, which may not
-//! use the result.
-//!
-//! This module must never change a number.
+//! Each call of a routine has a frame. A number that is not finite is recorded there, with the
+//! place of its expression, and nothing else happens: it may belong to an arm that is masked. When
+//! the routine ends and one of its results is not finite, the frame follows the result back to the
+//! numbers that it was computed from. The earliest of them that an operation made is reported, in a
+//! panic. This module must never change a number.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -106,6 +100,10 @@ struct Finding {
 }
 
 /// A call of a routine that is running.
+///
+/// A routine that runs inside of another one (the function that a recursive function calls, a
+/// derivative in a rule) does not panic. It hands its finding to the outer routine, which may not
+/// use the result.
 struct Frame {
     routine: &'static str,
     time: u64,

@@ -125,8 +125,8 @@ impl Driver<'_> {
             (Reduce::Min, false) => "smallest_whole",
             (Reduce::ArgMax, true) => "place_of_largest",
             (Reduce::ArgMin, true) => "place_of_smallest",
-            (Reduce::ArgMax, false) => "position_of_largest",
-            (Reduce::ArgMin, false) => "position_of_smallest",
+            (Reduce::ArgMax, false) => "place_of_largest_whole",
+            (Reduce::ArgMin, false) => "place_of_smallest_whole",
             _ => return Err("all and any are loops".into()),
         });
         let (x, len) = match args[1..] {

@@ -175,6 +175,6 @@ pub fn slice<A: Clone>(of: &[A]) -> Vec<A> {
 }
 
 /// A leaked value, for a parameter that is a `&'static` reference.
-pub fn forever<X>(x: X) -> &'static X {
+pub fn leaked<X>(x: X) -> &'static X {
     Box::leak(Box::new(x))
 }

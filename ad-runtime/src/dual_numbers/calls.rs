@@ -52,7 +52,7 @@ impl<T: Real> Call<T> {
     /// An argument whose numbers move along a direction: for second derivatives.
     pub fn moving<F: Real, X>(&mut self, x: &X, directions: &mut Iter<'_, F>) -> X::Output
     where
-        T: From2<F>,
+        T: WithTangent<F>,
         X: Lift<F, Reverse<T>> + ?Sized,
     {
         let inputs = &mut self.inputs;
@@ -107,15 +107,15 @@ impl<T: Real> Drop for Call<T> {
     }
 }
 
-/// A number with a tangent, from both.
-pub trait From2<F>: Sized {
+/// A number type whose numbers have a value and a tangent of type `F`.
+pub trait WithTangent<F>: Sized {
     /// The number.
     fn of(value: F, tangent: F) -> Self;
     /// The tangent.
     fn tangent(self) -> F;
 }
 
-impl<F: Real> From2<F> for Forward<F> {
+impl<F: Real> WithTangent<F> for Forward<F> {
     fn of(value: F, tangent: F) -> Self {
         Forward { value, tangent }
     }
@@ -251,7 +251,7 @@ impl<T: Real> Read<'_, T> {
     /// this argument.
     pub fn tangents_like<F: Real, X: Lift<F, F> + ?Sized>(&mut self, x: &X) -> X::Output
     where
-        T: From2<F>,
+        T: WithTangent<F>,
     {
         x.lift(&mut |_| next(&mut self.rest).tangent())
     }

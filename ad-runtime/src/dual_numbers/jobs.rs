@@ -52,9 +52,9 @@ pub(super) struct Job<T> {
     shared: Arc<Shared<T>>,
     /// The numbers of other jobs that are operands here. A number may be there twice.
     imports: Vec<Identity>,
-    /// The last imports, by position: numbers of imports plus one.
+    /// A direct-mapped cache of `imports`: indices plus one, and 0 for an empty place.
     cache: Box<[u32; CACHE]>,
-    /// The jobs whose numbers are known to be allowed.
+    /// The jobs whose numbers this one may use, as far as it has asked.
     allowed: Vec<u32>,
     forks: Vec<Fork<T>>,
 }

@@ -1,31 +1,22 @@
 //! Dual numbers: differentiation of any function that is generic over `T: Real`, without its body
 //! (DN, the paper of Smeding and Vákár; sections are cited where they are implemented).
 //!
-//! The function is called with numbers that know how they depend on its arguments:
-//!
-//! - [`Reverse`]: a value and the identity of an entry of the tape (DN section 9.3). `tape` has the
-//!   tape, a reverse sweep and a forward sweep.
-//! - [`Forward`]: a value and its tangent. Nothing is recorded.
-//! - `rules` has the derivative of each operation, once for both kinds. `operators` has the traits
-//!   of std and num-traits by which numbers are used.
-//! - `jobs` has the tapes of a call that forks, `forks` has their recorders, and `parallel` the
-//!   functions that fork (feature `rayon`).
-//! - `lift` replaces the numbers in a value: those of arguments by numbers of the tape, and those
-//!   of
-//!   an argument by their derivatives.
-//! - `nalgebra` has the traits of that crate (feature `nalgebra`).
-//! - `calls` has what the attribute's functions do: a gradient, a Jacobian and the others.
-//!
-//! Numbers are numbers of other numbers: `Reverse<Forward<f64>>` gives second derivatives. Each
-//! level has its own type and its own tape, so perturbations are never confused.
-//!
-//! The recorders of the tapes are thread-local, so calls need std. Without it the numbers exist,
-//! since bounds name them, and nothing makes one.
+//! The function is called with numbers that record how they depend on its arguments ([`Reverse`]),
+//! or that carry a tangent ([`Forward`]). Numbers are numbers of other numbers:
+//! `Reverse<Forward<f64>>` gives second derivatives. Each level has its own type and its own tape,
+//! so perturbations are never confused.
 //!
 //! A number that leaves its call is an error where it is used next, since its identity has the
-//! generation of the call. This module must never return a derivative of such a number, and it
-//! must never allocate memory for a single operation.
+//! generation of the call. This module must never return a derivative of such a number, and it must
+//! never allocate memory for a single operation.
 
+// `tape` has the operations of a call, a reverse sweep and a forward sweep; `jobs` has the tapes of
+// a call that forks, and `forks` their recorders. `rules` has the derivative of each operation,
+// once for both modes, and `operators` the traits by which numbers are used. `lift` replaces the
+// numbers in a value, and `calls` has what the functions of the attribute do.
+//
+// The recorders of the tapes are thread-local, so calls need std. Without it the numbers exist,
+// since bounds name them, and nothing makes one.
 #[cfg(feature = "std")]
 mod calls;
 #[cfg(feature = "rayon")]

@@ -108,8 +108,8 @@ impl<T> Tape<T> {
     }
 }
 
-/// What is seldom done is behind calls that take no entry: its address would keep all entries out
-/// of registers.
+/// Rare work is in functions that are not given an entry: if the address of an entry were taken,
+/// entries could not be in registers.
 impl<T: Real> Tape<T> {
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation, reason = "`grow` checks the number of entries")]

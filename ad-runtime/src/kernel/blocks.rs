@@ -190,7 +190,7 @@ fn columns<F: Real>(
         }
         for l in 0..LANES {
             if place[l] == none {
-                let (best, place) = first_of_none(x, count, start + l, &better);
+                let (best, place) = first_best_of_column(x, count, start + l, &better);
                 found(start + l, best, place);
             } else {
                 #[allow(
@@ -203,14 +203,14 @@ fn columns<F: Real>(
         }
     }
     for i in whole..count {
-        let (best, place) = first_of_none(x, count, i, &better);
+        let (best, place) = first_best_of_column(x, count, i, &better);
         found(i, best, place);
     }
 }
 
 /// The first best element of one column and its row, found by comparing one row after the other.
 #[inline(never)]
-fn first_of_none<F: Real>(x: &[F], count: usize, i: usize, better: impl Fn(F, F) -> bool) -> (F, usize) {
+fn first_best_of_column<F: Real>(x: &[F], count: usize, i: usize, better: impl Fn(F, F) -> bool) -> (F, usize) {
     let (mut best, mut place) = (x[i], 0);
     for (r, row) in x.chunks_exact(count).enumerate().skip(1) {
         if better(best, row[i]) | (best.is_nan() & !row[i].is_nan()) {

@@ -155,17 +155,17 @@ pub fn repeated<A: Copy>(x: &[A], times: usize) -> Vec<A> {
     out
 }
 
-/// The index of the first largest element, NaN ignored; 0 if there is none.
+/// [`place_of_largest`] of elements that are not real numbers.
 #[inline]
 #[must_use]
-pub fn position_of_largest<A: Copy + PartialOrd>(x: &[A]) -> usize {
+pub fn place_of_largest_whole<A: Copy + PartialOrd>(x: &[A]) -> usize {
     first_best(x, |a, b| a > b)
 }
 
-/// The index of the first smallest element, NaN ignored; 0 if there is none.
+/// [`place_of_smallest`] of elements that are not real numbers.
 #[inline]
 #[must_use]
-pub fn position_of_smallest<A: Copy + PartialOrd>(x: &[A]) -> usize {
+pub fn place_of_smallest_whole<A: Copy + PartialOrd>(x: &[A]) -> usize {
     first_best(x, |a, b| a < b)
 }
 

@@ -1,46 +1,10 @@
-//! Decides when the program runs which instructions a loop may use, without `unsafe` in the crate
-//! that has the loop.
+//! Decides at run time which instructions a loop may use, without `unsafe` in the crate that has
+//! the loop.
 //!
 //! A plain x86-64 build has two doubles in a register and no fused multiply-add (`f64::mul_add` is
 //! then a library call, 22 times slower than the instruction). Nearly every machine has registers
-//! of four doubles and the instruction. A generated loop is therefore called in an implementation
-//! of [`Body`]:
-//!
-//! ```
-//! use ad_runtime::kernel::{Body, Isa, dispatch};
-//!
-//! struct Sigmoids<'a>(&'a mut [f64], &'a [f64]);
-//! impl Body for Sigmoids<'_> {
-//!     type Out = ();
-//!     #[inline(always)]
-//!     fn run<I: Isa>(self) {
-//!         sigmoids::<I>(self.0, self.1);
-//!     }
-//! }
-//! #[inline(always)]
-//! fn sigmoids<I: Isa>(out: &mut [f64], x: &[f64]) {
-//!     for (out, &x) in out.iter_mut().zip(x) {
-//!         *out = I::sigmoid(I::mul_add(2.0, x, 1.0));
-//!     }
-//! }
-//! let mut out = [0.0; 2];
-//! dispatch(Sigmoids(&mut out, &[-0.5, 1.0]));
-//! assert_eq!(out[0], 0.5);
-//! ```
-//!
-//! - `run` and everything it calls must be `#[inline(always)]`: only what is inlined into
-//!   [`dispatch`]'s function gets its instructions. A closure that is given to an iterator needs no
-//!   attribute: an optimised build inlines it.
-//! - `run` passes its slices to a function that has them as parameters. The compiler knows that
-//!   parameters do not alias, also after inlining, and does not know it of fields. (Without that,
-//!   such a loop is not vectorised, or only after tests at run time.)
-//! - Only functions that `dispatch` calls may name [`Fused`]; the loop itself is generic.
-//! - One `dispatch` costs about a nanosecond: a loop nest has one, around its outermost loop. A
-//!   function that is called inside has the `I` of its caller.
-//!
-//! The functions of [`Fused`] have no branches, so that a loop over them is vectorised. The
-//! exceptions are `sin` and `cos`, which need the library beyond 2^45: a loop over lanes uses
-//! [`Isa::sin_cos_lanes`] and similar functions, which test a block at a time.
+//! of four doubles and the instruction. A generated loop is therefore an implementation of
+//! [`Body`], which [`dispatch`] calls.
 //!
 //! The choice must depend on nothing but the processor (and a switch for tests): the same machine
 //! gives the same bits. Two machines may differ in the last places, as they do in their
@@ -53,6 +17,38 @@ use super::{fast, integer_power};
 use crate::Real;
 
 /// A loop that [`dispatch`] runs with the best instructions of the machine.
+///
+/// ```
+/// use ad_runtime::kernel::{Body, Isa, dispatch};
+///
+/// struct Sigmoids<'a>(&'a mut [f64], &'a [f64]);
+/// impl Body for Sigmoids<'_> {
+///     type Out = ();
+///     #[inline(always)]
+///     fn run<I: Isa>(self) {
+///         sigmoids::<I>(self.0, self.1);
+///     }
+/// }
+/// #[inline(always)]
+/// fn sigmoids<I: Isa>(out: &mut [f64], x: &[f64]) {
+///     for (out, &x) in out.iter_mut().zip(x) {
+///         *out = I::sigmoid(I::mul_add(2.0, x, 1.0));
+///     }
+/// }
+/// let mut out = [0.0; 2];
+/// dispatch(Sigmoids(&mut out, &[-0.5, 1.0]));
+/// assert_eq!(out[0], 0.5);
+/// ```
+///
+/// - `run` and everything it calls must be `#[inline(always)]`: only what is inlined into
+///   [`dispatch`]'s function gets its instructions. A closure that is given to an iterator needs no
+///   attribute: an optimised build inlines it.
+/// - `run` passes its slices to a function that has them as parameters. The compiler knows that
+///   parameters do not alias, also after inlining, and does not know it of fields. (Without that,
+///   such a loop is not vectorised, or only after tests at run time.)
+/// - Only functions that `dispatch` calls may name [`Fused`]; the loop itself is generic.
+/// - One `dispatch` costs about a nanosecond: a loop nest has one, around its outermost loop. A
+///   function that is called inside has the `I` of its caller.
 pub trait Body {
     /// The result of the loop.
     type Out;
@@ -157,6 +153,10 @@ mod private {
 pub struct Plain;
 
 /// Fused multiply-add in vectors: AVX2 and FMA on x86-64, and wherever the build may assume FMA.
+///
+/// Its functions have no branches, so that a loop over them is vectorised. The exceptions are `sin`
+/// and `cos`, which need the library beyond 2^45: a loop over lanes uses [`Isa::sin_cos_lanes`] and
+/// similar functions, which test a block at a time.
 #[derive(Clone, Copy, Debug)]
 pub struct Fused;
 

@@ -4,24 +4,6 @@
 //! products with a vector, for which it is slow, are computed by the loops of [`super::product`].
 //! Which of the two runs depends only on the sizes and the transpositions.
 //!
-//! The table shows the time of our loops divided by that of `matrixmultiply`, both with AVX2 and
-//! FMA (f64, one core of a Zen 5 server; the shape is `m k n`, N and T say which operands are
-//! stored transposed). `benches/kernels.rs` measures them again. Products of at most eight rows,
-//! columns and summed indices now have separate loops ([`super::small_product`]), and those of
-//! square matrices of two to six rows no loops at all ([`super::square`]).
-//!
-//! | `m k n` | NN | TN | NT | | `m k n` | NN | TN | NT |
-//! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
-//! | 4 4 4 | 0.45 | 0.45 | 0.91 | | 64 784 10 | 0.79 | 0.99 | 1.22 |
-//! | 8 8 8 | 0.56 | 0.59 | 1.37 | | 784 64 10 | 0.98 | 1.14 | 1.59 |
-//! | 12 12 12 | 0.77 | 0.83 | 2.3 | | 10 64 784 | 0.77 | 0.75 | 1.24 |
-//! | 16 16 16 | 1.15 | 1.18 | 2.5 | | 4 1000 100 | 0.31 | 0.31 | 0.57 |
-//! | 32 32 32 | 1.24 | 1.35 | 2.6 | | 1000 100 4 | 0.83 | 1.08 | 1.01 |
-//! | 64 64 64 | 1.11 | 1.24 | 2.2 | | 100 4 100 | 3.2 | 3.2 | 12 |
-//! | 64 784 16 | 0.71 | 1.01 | 1.47 | | 8 1000 8 | 0.47 | 0.57 | 0.63 |
-//! | 64 784 32 | 0.83 | 1.19 | 1.59 | | 16 256 16 | 0.66 | 0.78 | 1.01 |
-//! | 64 784 128 | 1.00 | 1.56 | 2.2 | | 1000 20 20 | 1.7 | 2.0 | 5.1 |
-//!
 //! This module must never read a destination that is to be overwritten, and never transpose by
 //! copying.
 
@@ -45,7 +27,25 @@ const PART_ROWS: usize = 8;
 const PACKED_ROWS: usize = 64;
 
 /// Whether the loops of [`super::product`] are faster than `matrixmultiply` for a product of this
-/// shape, none of whose sizes is 1. The bounds come from the measurements in the table above.
+/// shape, none of whose sizes is 1. The bounds come from the measurements in this table.
+///
+/// The table shows the time of our loops divided by that of `matrixmultiply`, both with AVX2 and
+/// FMA (f64, one core of a Zen 5 server; the shape is `m k n`, N and T say which operands are
+/// stored transposed). `benches/kernels.rs` measures them again. Products of at most eight rows,
+/// columns and summed indices now have separate loops ([`super::small_product`]), and those of
+/// square matrices of two to six rows no loops at all ([`super::square`]).
+///
+/// | `m k n` | NN | TN | NT | | `m k n` | NN | TN | NT |
+/// | --- | --- | --- | --- | --- | --- | --- | --- | --- |
+/// | 4 4 4 | 0.45 | 0.45 | 0.91 | | 64 784 10 | 0.79 | 0.99 | 1.22 |
+/// | 8 8 8 | 0.56 | 0.59 | 1.37 | | 784 64 10 | 0.98 | 1.14 | 1.59 |
+/// | 12 12 12 | 0.77 | 0.83 | 2.3 | | 10 64 784 | 0.77 | 0.75 | 1.24 |
+/// | 16 16 16 | 1.15 | 1.18 | 2.5 | | 4 1000 100 | 0.31 | 0.31 | 0.57 |
+/// | 32 32 32 | 1.24 | 1.35 | 2.6 | | 1000 100 4 | 0.83 | 1.08 | 1.01 |
+/// | 64 64 64 | 1.11 | 1.24 | 2.2 | | 100 4 100 | 3.2 | 3.2 | 12 |
+/// | 64 784 16 | 0.71 | 1.01 | 1.47 | | 8 1000 8 | 0.47 | 0.57 | 0.63 |
+/// | 64 784 32 | 0.83 | 1.19 | 1.59 | | 16 256 16 | 0.66 | 0.78 | 1.01 |
+/// | 64 784 128 | 1.00 | 1.56 | 2.2 | | 1000 20 20 | 1.7 | 2.0 | 5.1 |
 fn loops_win<F>(a: Operand<'_, F>, b: Operand<'_, F>, [m, k, n]: [usize; 3]) -> bool {
     use Operand::{Plain, Transposed};
     let (volume, thin) = (m.saturating_mul(k).saturating_mul(n), m.min(n));

@@ -59,8 +59,8 @@ pub use blocks::{
 pub use fourier::{fourier, fourier_back};
 pub use generated::{
     Whole, cut, each_first, each_row, exact_dot, exact_product, exact_sum, extended, finished, fits, gemm_each,
-    gemm_each_off_heap, joined, largest, largest_whole, order, place_of_largest, place_of_smallest,
-    position_of_largest, position_of_smallest, power, quotient, remainder, repeated, resized, same, shifted_left,
+    gemm_each_off_heap, joined, largest, largest_whole, order, place_of_largest, place_of_largest_whole,
+    place_of_smallest, place_of_smallest_whole, power, quotient, remainder, repeated, resized, same, shifted_left,
     shifted_right, smallest, smallest_whole, sum_from_zero, sum_in_fours, sum_in_order, sum_of_squared_distances,
 };
 pub use isa::{Body, Fused, Isa, Plain, dispatch, force_plain};

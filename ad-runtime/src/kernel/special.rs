@@ -1,13 +1,10 @@
-//! Functions of one real number that std lacks.
+//! Functions of one real number that std lacks. The result for NaN is NaN.
 //!
 //! They are computed in double precision (for `f32` too, and then rounded), to a few units in the
 //! last place. `sigmoid`, `relu` and `softplus` are computed in the precision of their argument.
-//! The result for NaN is NaN.
-//!
-//! The coefficients below were computed for this file: Chebyshev interpolation, in 60 digits, of
-//! the function named at each table, and then rounded. Large arguments use the asymptotic
-//! (Stirling) series, the negative axis the reflection formulas. The stated errors were measured
-//! against values of 35 digits, at some thousand random points for each function.
+//! The coefficients were computed for this file: Chebyshev interpolation, in 60 digits, of the
+//! function named at each table, and then rounded. The stated errors were measured against values
+//! of 35 digits, at some thousand random points for each function.
 //!
 //! This module must never be used by the compiler's reference interpreter, whose own versions check
 //! these.

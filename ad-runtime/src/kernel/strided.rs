@@ -38,7 +38,7 @@ pub struct Indices<const B: usize> {
 }
 
 /// An operand: an array, and the start of the operand in it as multiples of strides.
-pub type From<'a, F> = (&'a [F], &'a [[usize; 2]]);
+pub type OperandAt<'a, F> = (&'a [F], &'a [[usize; 2]]);
 
 /// An array with the strides of the batch and of a matrix in it.
 struct Strided<'a, F: Real, const B: usize> {
@@ -52,7 +52,7 @@ struct Strided<'a, F: Real, const B: usize> {
 /// # Panics
 ///
 /// If the result is longer than `c`.
-pub fn products<F: Real, const B: usize>(c: &mut [F], a: From<'_, F>, b: From<'_, F>, at: Indices<B>) {
+pub fn products<F: Real, const B: usize>(c: &mut [F], a: OperandAt<'_, F>, b: OperandAt<'_, F>, at: Indices<B>) {
     multiply(c, a, b, at, [false; 2], false);
 }
 
@@ -63,8 +63,8 @@ pub fn products<F: Real, const B: usize>(c: &mut [F], a: From<'_, F>, b: From<'_
 /// If the result is longer than `c`.
 pub fn absorbing_products<F: Real, const B: usize>(
     c: &mut [F],
-    a: From<'_, F>,
-    b: From<'_, F>,
+    a: OperandAt<'_, F>,
+    b: OperandAt<'_, F>,
     at: Indices<B>,
     absorbs: [bool; 2],
 ) {
@@ -78,8 +78,8 @@ pub fn absorbing_products<F: Real, const B: usize>(
 /// If the result is longer than `c`.
 pub fn products_off_heap<F: Real, const B: usize>(
     c: &mut [F],
-    a: From<'_, F>,
-    b: From<'_, F>,
+    a: OperandAt<'_, F>,
+    b: OperandAt<'_, F>,
     at: Indices<B>,
     absorbs: [bool; 2],
 ) {
@@ -94,8 +94,8 @@ pub fn products_off_heap<F: Real, const B: usize>(
 /// If the part is longer than `c`.
 pub fn products_within<F: Real, const B: usize>(
     c: &mut [F],
-    a: From<'_, F>,
-    b: From<'_, F>,
+    a: OperandAt<'_, F>,
+    b: OperandAt<'_, F>,
     at: Indices<B>,
     absorbs: [bool; 2],
     off_heap: bool,
@@ -106,8 +106,8 @@ pub fn products_within<F: Real, const B: usize>(
 
 fn multiply<F: Real, const B: usize>(
     c: &mut [F],
-    a: From<'_, F>,
-    b: From<'_, F>,
+    a: OperandAt<'_, F>,
+    b: OperandAt<'_, F>,
     at: Indices<B>,
     absorbs: [bool; 2],
     off_heap: bool,
@@ -243,7 +243,7 @@ fn extent(start: usize, sizes: &[usize], strides: &[usize]) -> Option<usize> {
 /// The operand from its start on: a slice if all of it is in range, and otherwise a copy with
 /// zeros.
 fn within<F: Real, const B: usize>(
-    (data, starts): From<'_, F>,
+    (data, starts): OperandAt<'_, F>,
     sizes: [usize; B],
     batch: [usize; B],
     shape: [usize; 2],

@@ -1,21 +1,10 @@
 //! Sums of products of arrays that are read at sums of indices: convolutions, correlations, and
 //! their adjoints.
 //!
-//! `y[o, i, j] = sum of w[o, c, p, q] * x[c, i + p, j + q]` over c, p, q is an ordinary contraction
-//! of `w` with the windows of `x`, an array nine times the size of `x` for windows of 3 x 3. These
-//! loops do not store the windows: implicit im2col. (Explicit im2col: K. Chellapilla, S. Puri, P.
-//! Simard, *High performance convolutional neural networks for document processing*, 2006.) In
-//! standard layout each label of the contraction has a constant stride in each array, and the loops
-//! are those of a product of matrices with other strides ([`tiles`]).
-//!
-//! - If a label has unit stride in the result and in one operand, contiguous elements fill the
-//!   lanes, and a tile of the result stays in registers until all its terms have been added
-//!   (convolution).
-//! - If a label has unit stride in both operands and is summed, tiles of dot products are computed
-//!   (the gradient of `w`).
-//! - If the *result* is at a sum of indices, `dx[c, i + p, j + q] += w[o, c, p, q] * d[o, i, j]`
-//!   (the gradient of `x`), the contraction is reindexed as a gather: `dx[c, v, u]` is the sum of
-//!   `w[o, c, p, q] * d[o, v - p, u - q]`, and `d` is copied once with zeros around it.
+//! `y[o, i, j] = sum of w[o, c, p, q] * x[c, i + p, j + q]` over c, p, q is a contraction of `w`
+//! with the windows of `x`, an array nine times the size of `x` for windows of 3 x 3. These loops
+//! do not store the windows (implicit im2col): each label of the contraction has a constant stride
+//! in each array, so they are the loops of a product of matrices with other strides ([`tiles`]).
 //!
 //! No element out of range is read or written: a term that is out of range adds nothing.
 
@@ -142,6 +131,18 @@ impl<const L: usize> Read<L> {
 /// `windows((&mut y, &[(n, 0, [1, 0])]), (&w, &[(k, 0, [0, 1])]), (&x, &[(n + k - 1, 0, [1, 1])]),
 /// [n, k], false)` is `y[i] = sum of w[p] * x[i + p]` over p. The weights, or the operand with
 /// zeros around it, are copied.
+///
+/// - If a label has unit stride in the result and in one operand, contiguous elements fill the
+///   lanes, and a tile of the result stays in registers until all its terms have been added
+///   (convolution).
+/// - If a label has unit stride in both operands and is summed, tiles of dot products are computed
+///   (the gradient of `w`).
+/// - If the *result* is at a sum of indices, `dx[c, i + p, j + q] += w[o, c, p, q] * d[o, i, j]`
+///   (the gradient of `x`), the contraction is reindexed as a gather: `dx[c, v, u]` is the sum of
+///   `w[o, c, p, q] * d[o, v - p, u - q]`, and `d` is copied once with zeros around it.
+///
+/// (Explicit im2col: K. Chellapilla, S. Puri, P. Simard, *High performance convolutional neural
+/// networks for document processing*, 2006.)
 ///
 /// # Panics
 ///

@@ -386,13 +386,13 @@ pub fn each_first<A, B>(out: &mut [B], x: &[A], lens: &[usize], f: impl Fn(&[A])
     tick(2 * len(out));
     plain::each_first(out, x, lens, f);
 }
-pub fn position_of_largest<A: Copy + PartialOrd>(x: &[A]) -> usize {
+pub fn place_of_largest_whole<A: Copy + PartialOrd>(x: &[A]) -> usize {
     tick(2 * len(x));
-    plain::position_of_largest(x)
+    plain::place_of_largest_whole(x)
 }
-pub fn position_of_smallest<A: Copy + PartialOrd>(x: &[A]) -> usize {
+pub fn place_of_smallest_whole<A: Copy + PartialOrd>(x: &[A]) -> usize {
     tick(2 * len(x));
-    plain::position_of_smallest(x)
+    plain::place_of_smallest_whole(x)
 }
 pub fn largest_whole<A: Whole>(x: &[A]) -> A {
     tick(2 * len(x));

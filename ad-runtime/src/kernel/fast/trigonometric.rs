@@ -1,15 +1,6 @@
 //! Sine and cosine, in blocks. Arguments up to 2^45 are reduced. If an argument is larger, the
-//! whole block uses std.
-//!
-//! `x = k pi/2 + r` with `k` the nearest integer and `r` in two numbers. pi/2 is three doubles P1 +
-//! P2 + P3: `x - k P1` is exact, because it is smaller than 1 and a multiple of the last place of
-//! P1 or of x, whichever is smaller; the product `k P2` is kept with its rounding error. Where `k`
-//! is not the nearest integer but its neighbour (which happens near the middle, within 2^-7, since
-//! the quotient is rounded), `r` is a little larger than pi/4, and so is the range of the
-//! polynomials.
-//!
-//! Single precision is computed in double precision, with shorter polynomials, so the reduction
-//! loses no bits.
+//! whole block uses std. Single precision is computed in double precision, with shorter
+//! polynomials, so the reduction loses no bits.
 //!
 //! This module must never reduce a number beyond [`LIMIT`].
 
@@ -54,6 +45,13 @@ const SIN_SINGLE: [f64; 4] =
 const COS_SINGLE: [f64; 4] = [0.04166666666401193, -0.0013888887553650626, 2.480053743056674e-5, -2.729292370374859e-7];
 
 /// The quadrant in the low two bits, and sine and cosine of the reduced argument.
+///
+/// `x = k pi/2 + r` with `k` the nearest integer and `r` in two numbers. pi/2 is three doubles P1 +
+/// P2 + P3: `x - k P1` is exact, because it is smaller than 1 and a multiple of the last place of
+/// P1 or of x, whichever is smaller; the product `k P2` is kept with its rounding error. Where `k`
+/// is not the nearest integer but its neighbour (which happens near the middle, within 2^-7, since
+/// the quotient is rounded), `r` is a little larger than pi/4, and so is the range of the
+/// polynomials.
 #[inline(always)]
 fn reduced<const SINGLE: bool>(x: f64) -> (u64, f64, f64) {
     let shifted = x.mul_add(core::f64::consts::FRAC_2_PI, SHIFTER);

@@ -1,4 +1,4 @@
-//! Eigenvalues and eigenvectors of symmetric matrices: Householder's reduction to three diagonals,
+//! Eigenvalues and eigenvectors of symmetric matrices: Householder's reduction to tridiagonal form,
 //! and the QL algorithm with implicit shifts (Golub and Van Loan, section 8.3).
 
 use alloc::vec;
@@ -47,8 +47,8 @@ fn decompose<I: Isa, F: Real>(a: &mut [F], z: &mut [F], d: &mut [F], e: &mut [F]
     (0..n).all(|first| isolate::<I, F>(z, d, e, n, first))
 }
 
-/// Reduces a to the diagonal d and its neighbours e. `z` becomes the transposed product of the
-/// reflections.
+/// Reduces a to tridiagonal form: its diagonal is d, and e has the elements next to the diagonal.
+/// `z` becomes the transposed product of the reflections.
 #[inline(always)]
 fn reduce<I: Isa, F: Real>(a: &mut [F], z: &mut [F], d: &mut [F], e: &mut [F], n: usize) {
     for k in 0..n {

@@ -4,25 +4,6 @@
 //! The algorithms are those of Golub and Van Loan, "Matrix Computations". Large matrices are cut
 //! into blocks, and most of the work is products of blocks by `matrixmultiply`.
 //!
-//! Two libraries were compared, on one thread of a machine that had other work, f64, the least time
-//! of several runs in microseconds (ours, nalgebra 0.34, faer 0.24):
-//!
-//! | | n = 4 | 32 | 256 | 1024 |
-//! | --- | --- | --- | --- | --- |
-//! | Cholesky | 0.13, 0.08, 0.19 | 2.8, 2.3, 1.5 | 402, 548, 176 | 23 100, 67 400, 9 560 |
-//! | one system | 0.24, 0.11, 0.43 | 4.2, 4.4, 5.0 | 500, 1 340, 426 | 36 300, 143 000, 44 300 |
-//! | inverse | 0.34, 0.08, 0.80 | 10, 22, 12 | 2 790, 5 270, 2 030 | 106 000, 639 000, 108 000 |
-//! | QR | 0.48, 0.31, 0.79 | 28, 16, 22 | 5 020, 4 820, 2 670 | 441 000, 502 000, 132 000 |
-//! | `eigh` | 1.2, 0.75, 1.6 | 58, 48, 63 | 9 210, 15 100, 5 510 | 1 320 000, -, 305 000 |
-//!
-//! Systems of two to six rows have had kernels of their own since (`few`): at n = 4, a
-//! factorisation takes half as long and a solution a quarter.
-//!
-//! A build of faer takes about 100 seconds of a core, and one of nalgebra about 20. These kernels
-//! add no dependency, and are compiled only where they are called, since they are generic. The most
-//! important missing optimisation is blocks in the QR factorisation and in the reduction to three
-//! diagonals.
-//!
 //! These kernels may allocate. None may read elements that its matrix is said not to have.
 
 mod change;
@@ -41,6 +22,23 @@ pub use qr::qr;
 pub use triangular::{solve_lower, solve_lower_t, solve_upper, solve_upper_t};
 
 use crate::Real;
+
+// Why these kernels do not call a library: a build of faer takes about 100 seconds of a core, and
+// one of nalgebra about 20. These kernels add no dependency, and since they are generic they are
+// compiled only where they are called. Measured on one thread of a machine that had other work,
+// f64, the least time of several runs in microseconds (ours, nalgebra 0.34, faer 0.24):
+//
+// | | n = 4 | 32 | 256 | 1024 |
+// | --- | --- | --- | --- | --- |
+// | Cholesky | 0.13, 0.08, 0.19 | 2.8, 2.3, 1.5 | 402, 548, 176 | 23 100, 67 400, 9 560 |
+// | one system | 0.24, 0.11, 0.43 | 4.2, 4.4, 5.0 | 500, 1 340, 426 | 36 300, 143 000, 44 300 |
+// | inverse | 0.34, 0.08, 0.80 | 10, 22, 12 | 2 790, 5 270, 2 030 | 106 000, 639 000, 108 000 |
+// | QR | 0.48, 0.31, 0.79 | 28, 16, 22 | 5 020, 4 820, 2 670 | 441 000, 502 000, 132 000 |
+// | `eigh` | 1.2, 0.75, 1.6 | 58, 48, 63 | 9 210, 15 100, 5 510 | 1 320 000, -, 305 000 |
+//
+// The kernels for two to six rows (`few`) are newer than the table: at n = 4 they halve the time of
+// a factorisation, and a solution takes a quarter. The most important missing optimisation is
+// blocks in the QR factorisation and in the reduction to tridiagonal form.
 
 /// The number of rows and columns of a block. With 32, the loops inside of blocks do about a tenth
 /// of the work at n = 256, and `matrixmultiply` is near its full speed.
