@@ -4,21 +4,22 @@
 //!
 //! The hidden function adds no warning, and compiles wherever the program compiles without it.
 
+mod calls;
 mod destinations;
 mod item;
 pub(super) mod structures;
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, quote};
 
-use self::destinations::CheckDestinations;
-use self::structures::{BoundLeaf, BoundPattern, LeafPosition, bound_result, inside_of_type, twice, unbound, value_of};
+use self::calls::Calls;
+use self::structures::{BoundLeaf, BoundPattern, LeafPosition, bound_result, inside_of_type, unbound, value_of};
 use super::driver::in_list;
 use super::signature::cloned_if_moved;
-use ad_ir::descriptor::{Descriptor, Further, Structure};
+use ad_ir::descriptor::Descriptor;
 use ad_ir::ir::Elem;
 use ad_ir::program::{Container, DefinedType, Owner, Param, ParamTree, Passing, Program, Role, Tree};
-use ad_ir::rust_types::{Apart, Lists, made, owned_value, path_of, pattern_of, places, stack, tuple, zipped};
+use ad_ir::rust_types::{Apart, Lists, made, owned_value, pattern_of, places, stack, tuple, zipped};
 
 /// The form in which the user writes the type of a number or array among the parameters.
 #[derive(Clone, Copy)]
@@ -408,25 +409,13 @@ pub fn check(
 
 /// The statements of the hidden function for the arguments of this program.
 fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> TokenStream {
-    let Program { name, krate, .. } = program;
     let names = Names::of(program);
-    let Names { run, arguments, owned, parts, .. } = &names;
+    let Names { run, arguments, owned, .. } = &names;
     let copies = program.active.iter().map(|&k| names.copy(k));
     let points = program.active.iter().zip(owned).map(|(&k, own)| {
         let name = program.params[k].label.trim_start_matches("r#");
         quote!(#run::point(#name, &#own))
     });
-    let (check, at) = (own("check", 0), own("at", 0));
-    let all = 0..program.declared.len();
-    let here: Vec<TokenStream> = all.clone().map(|k| names.argument_here(k)).collect();
-    let moved: Vec<TokenStream> = all.map(|k| names.argument_at(k, &at)).collect();
-    let BoundPattern { pattern: gradient, taken: gradient_taken } = names.gradient();
-    let leaves = quote!(#run::Vec::from([#(#run::leaf(&#parts)),*]));
-    let (back, points_) = (own("back", 0), own("all", 0));
-    let (BoundPattern { pattern: value, taken: value_taken }, entries) =
-        (names.value(false), names.entries(&names.result));
-    let BoundPattern { pattern: whole_value, taken: whole_taken } = names.value(true);
-    let both = quote!((#entries, #leaves));
     // A moved value copies the fields that are not made of numbers from the argument.
     let likes = program.declared.iter().zip(arguments).filter_map(|(p, argument)| match &p.parts {
         ParamTree::Defined { of: DefinedType { like: Some(name), .. }, .. } => {
@@ -435,144 +424,10 @@ fn statements(program: &Program, derivatives: &[&Descriptor], how: &Ident) -> To
         _ => None,
     });
     let likes: TokenStream = likes.collect();
-    let suffixed = |suffix: &str| {
-        let name = format_ident!("{}_{suffix}", program.stem);
-        path_of(program, &name)
-    };
-    let itself = path_of(program, name);
-    let cotangent = names.cotangent(&at);
-    // The call that checks a derivative, given a closure that evaluates it.
-    let call = |d: &Descriptor| {
-        let (f, by) = (suffixed(d.suffix), format_ident!("{}", d.checked.by));
-        if d.returns == Structure::Closure {
-            let call_here = names.present(quote!(#f(#(#here),*)));
-            return quote! {
-                #check.#by(|#points_| {
-                    let (#whole_value, #back) = #call_here;
-                    #whole_taken
-                    let #points_ = #points_.iter().map(|#at| {
-                        let #gradient = #back(#cotangent);
-                        #gradient_taken
-                        #leaves
-                    });
-                    (#entries, #points_.collect())
-                });
-            };
-        }
-        let destinations = CheckDestinations::of(&names);
-        let (before, further) = match d.further {
-            Further::Nothing => (quote!(), Vec::new()),
-            Further::Cotangent => {
-                let call = names.present(quote!(#itself(#(#here),*)));
-                (quote!(let #whole_value = #call; #whole_taken), vec![cotangent.clone()])
-            }
-            Further::Directions(_) => (quote!(), names.tangents_at(&at)),
-            Further::Destinations => (destinations.before.clone(), {
-                let own = program.workspace.then(|| quote!(&mut #krate::runtime::Workspace::new()));
-                destinations.arguments.iter().cloned().chain(own).collect()
-            }),
-        };
-        if d.returns == Structure::Examples {
-            let of_one = |k: usize| program.examples.contains(&program.active[k]);
-            let (shared, ours): (Vec<usize>, Vec<&Ident>) =
-                (0..owned.len()).filter(|&k| !of_one(k)).map(|k| (k, &parts[k])).unzip();
-            let mut structures = names.active_patterns(
-                &mut |k| if of_one(k) { TokenStream::new() } else { parts[k].to_token_stream() },
-                &mut |_| unbound(),
-            );
-            structures.retain(|structure| !structure.is_empty());
-            let gradient = tuple_of(&structures);
-            let arguments = program.declared.iter().enumerate().map(|(k, declared)| match declared.parts {
-                ParamTree::Leaf(leaf) if program.examples.contains(&leaf) => {
-                    twice(&program.params[leaf], &names.copy(leaf), krate)
-                }
-                _ => names.argument_here(k),
-            });
-            return quote! {
-                #check.#by(&[#(#shared),*], || {
-                    let (#value, #gradient) = #f(#(#arguments),*);
-                    (#entries, #run::Vec::from([#(#run::leaf(&#ours)),*]))
-                });
-            };
-        }
-        let arguments = if d.checked.elsewhere { &moved } else { &here };
-        let arguments = arguments.iter().chain(&further);
-        let given = match d.further {
-            Further::Cotangent | Further::Directions(_) => quote!(|#at|),
-            Further::Nothing if d.checked.elsewhere => quote!(|#at|),
-            Further::Nothing | Further::Destinations => quote!(||),
-        };
-        let called = names.present(quote!(#f(#(#arguments),*)));
-        let body = match (d.returns, d.with_value) {
-            (Structure::Jacobian, _) => {
-                let (pattern, blocks) = names.blocks(&names.result);
-                quote!({
-                    #before
-                    let (#value, #pattern) = #called;
-                    #value_taken
-                    (#entries, #run::Vec::from([#(#blocks),*]))
-                })
-            }
-            (Structure::Gradient, true) => quote!({
-                #before
-                let (#value, #gradient) = #called;
-                #value_taken
-                #gradient_taken
-                #both
-            }),
-            (Structure::Gradient, false) => quote!({
-                #before
-                let #gradient = #called;
-                #gradient_taken
-                #leaves
-            }),
-            (Structure::Result, true) => {
-                let tangent = names.results("back");
-                let (BoundPattern { pattern, taken }, of_tangent) =
-                    (bound_result(&tangent, false, &Apart::of(program)), names.entries(&tangent));
-                quote!({
-                    #before
-                    let (#value, #pattern) = #called;
-                    #value_taken
-                    #taken
-                    (#entries, #of_tangent)
-                })
-            }
-            (Structure::Hessian, _) => {
-                let rows = &program.declared[program.wrt[0]].parts.tree();
-                let rows = rows.map(&mut |&k| {
-                    let param = &program.params[k];
-                    (own("row", k), param.container, param.is_active())
-                });
-                let (pattern, blocks) = names.blocks(&rows);
-                match rows {
-                    Tree::Leaf(_) => quote!(#run::leaf(&#called)),
-                    _ => quote!({
-                        let #pattern = #called;
-                        #run::columns(#run::Vec::from([#(#blocks),*]))
-                    }),
-                }
-            }
-            (Structure::Result, false) => quote!(#run::leaf(&#called)),
-            (Structure::Written | Structure::Closure | Structure::Examples, _) => {
-                let taken = &destinations.taken;
-                quote!({
-                    #before
-                    let #value = #called;
-                    #taken
-                    #both
-                })
-            }
-            (Structure::Sparse, _) => quote!({
-                #before
-                let (#value, #back) = #called;
-                (#entries, #run::Vec::from([#run::leaf(&#back.to_dense())]))
-            }),
-        };
-        quote!(#check.#by(#given #body);)
-    };
+    let calls = Calls::of(program, &names);
+    let Calls { check, at, itself, moved, .. } = &calls;
     let called = names.value_entries(&names.present(quote!(#itself(#(#moved),*))));
-    let code: TokenStream = derivatives.iter().map(|d| call(d)).collect();
+    let code: TokenStream = derivatives.iter().map(|d| calls.of_derivative(d)).collect();
     quote! {
         #likes
         #(let #owned = #copies;)*

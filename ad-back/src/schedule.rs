@@ -13,7 +13,7 @@ mod summed;
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
-use super::demand::{read_under_tests, tests_of};
+use super::demand::read_under_tests;
 use super::in_range::InRange;
 use super::plan::Plan;
 use super::split::is_stencil;
@@ -23,12 +23,12 @@ use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::exact::{self, Decided};
 use ad_middle::passes::lowering::im2col::windows_of;
-use ad_middle::passes::lowering::opened::{LeafRole, Loop, LoopScopes, Loops, Rows, chain_of_updates};
+use ad_middle::passes::lowering::opened::{Loop, LoopScopes, Loops, Rows, chain_of_updates};
 use group::group;
-use guards::{GuardSets, guards};
-use order::{InPlace, in_place_updates, in_place_updates_of_caller, list_schedule};
+use guards::guards;
+use order::{InPlace, in_place_updates, in_place_updates_of_caller, list_schedule_with};
 pub(super) use statements::CheckTerms;
-use statements::{ScheduledStatement, Shared, Target, reads};
+use statements::{Shared, statements_of};
 
 /// Makes the plan for these results and checks. `onto`: the inputs to which the routine adds, each
 /// with the result that replaces it. A carried array cannot be updated in place if a nest reads
@@ -127,65 +127,7 @@ fn planned(
     let (sets, guard) = guards(g, &reach, &roots, &loops, &scopes);
     let read_under = read_under_tests(g, &reach, (&class, &exact), (&[&roots[..], &whole].concat(), &scopes, &guard));
 
-    let mut statements: Vec<ScheduledStatement> = Vec::new();
-    let mut of_term: HashMap<Term, usize> = HashMap::new();
-    let mut of_loop: Vec<Option<usize>> = vec![None; loops.all.len()];
-    for &t in &reach {
-        let scalar = class[t] == Class::Scalar && !matches!(g.node(t), Node::Lit(_));
-        let buffer = class[t] == Class::Buffer && !matches!(g.node(t), Node::Input(_));
-        if !scalar && !buffer {
-            let not_stored = || windows.values().any(|w| w.not_stored(g) == Some(t));
-            if matches!(g.node(t), Node::Prim(Prim::Sum(_) | Prim::Reduce(..) | Prim::Contract(_), _)) && !not_stored()
-            {
-                return Err("a reduction inside an index function is not emitted yet".into());
-            }
-            continue;
-        }
-        if !g.free(t).is_empty() {
-            return Err("an array that depends on a bound index is not emitted yet".into());
-        }
-        match loops.role(t) {
-            Some((_, LeafRole::Step | LeafRole::Carry(_))) => continue,
-            Some((n, _)) => {
-                let at = *of_loop[n].get_or_insert_with(|| {
-                    let reads = loop_reads(g, &loops, &scopes, &statements, n, &sets);
-                    let scope = scopes.parent[n];
-                    statements.push(ScheduledStatement { of: Target::Loop(n), reads, guard: guard[t], scope });
-                    statements.len() - 1
-                });
-                of_term.insert(t, at);
-                continue;
-            }
-            None => {}
-        }
-        of_term.insert(t, statements.len());
-        // A term that only gets a name has no cost.
-        let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
-        let guard = if named { 0 } else { guard[t] };
-        let mut read = reads(g, &class, (&windows, &exact), t);
-        for test in tests_of(g, (&class, &exact), &read_under, t) {
-            for (c, _) in reads(g, &class, (&windows, &exact), test) {
-                read.entry(c).or_insert(false);
-            }
-        }
-        statements.push(ScheduledStatement { of: Target::Term(t), reads: read, guard, scope: scopes.of(t) });
-    }
-    for (check, terms) in checks.iter().enumerate() {
-        let reads = terms.reads.iter().filter(|t| !matches!(g.node(**t), Node::Lit(_))).map(|&t| (t, false)).collect();
-        statements.push(ScheduledStatement { of: Target::Check(check), reads, guard: 0, scope: 0 });
-    }
-    let mut uses: HashMap<Term, u32> = HashMap::new();
-    for &t in &reach {
-        g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
-    }
-    let beside = |l: &'_ Loop| l.rows.iter().flat_map(Rows::beside).collect::<Vec<Term>>();
-    let counts = loops.all.iter().flat_map(|l| [l.count, l.steps].into_iter().chain(l.stop).chain(beside(l)));
-    // `read` leaves out the initial values that a loop can make itself. Where such an array is
-    // stored all the same, another reader of it needs it.
-    let made = loops.all.iter().flat_map(|l| &l.carries).map(|c| c.init).filter(|&t| is_broadcast(g, t));
-    for t in roots.iter().copied().chain(counts).chain(read[results.len()..].iter().copied()).chain(made) {
-        *uses.entry(t).or_default() += 1;
-    }
+    let uses = uses_of(g, &loops, &reach, &roots, &read[results.len()..]);
     let known = InRange::new(g);
     let stencils = reach
         .iter()
@@ -215,33 +157,17 @@ fn planned(
         loops,
         scopes,
     };
+    let (statements, of_term) = statements_of(g, &plan, &reach, checks, (&sets, &guard))?;
     let mut copied = SortedSet::new();
     for scope in 0..=plan.bodies.len() {
         let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
         let all = Shared { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
-        let mut chosen = match scope {
+        let wanted = match scope {
             0 => in_place_updates_of_caller(&all, &own, &plan, onto),
             _ => in_place_updates(&all, &own, &plan, scope - 1),
         };
-        let ordered = |chosen: &[InPlace]| {
-            let before: Vec<(usize, usize)> = chosen.iter().flat_map(|c| c.before.iter().copied()).collect();
-            list_schedule(&all, &own, &before)
-        };
-        let mut order = ordered(&chosen);
-        if order.is_none() {
-            // An earlier state of some array is read after its update: the loop works on a copy of
-            // that array.
-            let wanted = std::mem::take(&mut chosen);
-            order = ordered(&chosen);
-            for one in wanted {
-                chosen.push(one);
-                match ordered(&chosen) {
-                    Some(found) => order = Some(found),
-                    None => drop(chosen.pop()),
-                }
-            }
-        }
-        let order = order.ok_or_else(|| "the conditions of the program depend on each other".to_string())?;
+        let (order, chosen) = list_schedule_with(&all, &own, wanted)
+            .ok_or_else(|| "the conditions of the program depend on each other".to_string())?;
         if scope > 0 {
             copied.extend(updated(g, &plan, scope - 1).filter(|now| chosen.iter().all(|c| c.now != *now)));
         }
@@ -256,49 +182,25 @@ fn planned(
     Ok((plan, copied))
 }
 
+/// The number of uses of each term. `read` has the arrays that loops read in full.
+fn uses_of(g: &Graph, loops: &Loops, reach: &[Term], roots: &[Term], read: &[Term]) -> HashMap<Term, u32> {
+    let mut uses: HashMap<Term, u32> = HashMap::new();
+    for &t in reach {
+        g.node(t).for_each_child(|c| *uses.entry(c).or_default() += 1);
+    }
+    let beside = |l: &'_ Loop| l.rows.iter().flat_map(Rows::beside).collect::<Vec<Term>>();
+    let counts = loops.all.iter().flat_map(|l| [l.count, l.steps].into_iter().chain(l.stop).chain(beside(l)));
+    // `read` leaves out the initial values that a loop can make itself. Where such an array is
+    // stored all the same, another reader of it needs it.
+    let made = loops.all.iter().flat_map(|l| &l.carries).map(|c| c.init).filter(|&t| is_broadcast(g, t));
+    for t in roots.iter().chain(read).copied().chain(counts).chain(made) {
+        *uses.entry(t).or_default() += 1;
+    }
+    uses
+}
+
 /// The carried arrays of loop `n` in which a step changes only some elements.
 fn updated(g: &Graph, plan: &Plan, n: usize) -> impl Iterator<Item = Term> {
     let arrays = plan.loops.all[n].carries.iter().filter(|c| g.rank(c.now) > 1);
     arrays.filter(|c| chain_of_updates(g, &plan.loops, c.now, c.next).is_some()).map(|c| c.now)
-}
-
-/// The terms that a loop reads: its initial values, and the terms outside of its body that the body
-/// reads or has as conditions.
-fn loop_reads(
-    g: &Graph,
-    loops: &Loops,
-    scopes: &LoopScopes,
-    statements: &[ScheduledStatement],
-    n: usize,
-    sets: &GuardSets,
-) -> SortedMap<Term, bool> {
-    let l = &loops.all[n];
-    let mut found: SortedMap<Term, bool> = SortedMap::from([(l.count, false), (l.steps, false)]);
-    found.extend(l.stop.map(|t| (t, false)));
-    let rows = l.rows.iter().flat_map(|r| r.beside().chain([r.row]));
-    let ends = l.carries.iter().flat_map(|c| [c.init, c.next]).chain(rows);
-    for t in ends {
-        found.insert(t, false);
-        if let Some((_, shape)) = g.ty(t).as_array() {
-            found.extend(shape.iter().map(|&n| (n, false)));
-        }
-        if is_broadcast(g, t) {
-            found.insert(broadcast_of(g, t), false);
-        }
-    }
-    for s in statements.iter().filter(|s| s.scope == n + 1) {
-        found.extend(s.reads.keys().map(|&t| (t, false)));
-        found.extend(sets.sets[s.guard as usize].iter().map(|c| (c.0, false)));
-    }
-    found.retain(|&t, _| scopes.of(t) != n + 1 && !matches!(g.node(t), Node::Lit(_)));
-    found.retain(|&t, _| !matches!(g.node(t), Node::Input(_)) || g.rank(t) == 0);
-    found
-}
-
-/// The scalar that all elements of `t` are equal to.
-fn broadcast_of(g: &Graph, mut t: Term) -> Term {
-    while let (Node::Prim(_, args), true) = (g.node(t), g.rank(t) > 0) {
-        t = args[0];
-    }
-    t
 }

@@ -172,10 +172,10 @@ fn factor(k: &Kernel<'_>, id: Id) -> Option<bool> {
 
 /// Whether the items do nothing but store zeros where this test has this value.
 fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
-    let mut is: Vec<KnownValue> = Vec::with_capacity(k.nodes.len());
+    let mut values: Vec<KnownValue> = Vec::with_capacity(k.nodes.len());
     for (id, node) in k.nodes.iter().enumerate() {
         let this = u32::try_from(id).unwrap_or(u32::MAX);
-        let of = |c: Id| is[c as usize];
+        let of = |c: Id| values[c as usize];
         let own = match &node.op {
             _ if this == fact.0 => KnownValue::Bool(fact.1),
             Op::Lit(Lit::Bool(b)) => KnownValue::Bool(*b),
@@ -225,20 +225,20 @@ fn idle(k: &Kernel<'_>, items: &[Item], fact: (Id, bool)) -> bool {
             },
             _ => KnownValue::Other(this),
         };
-        is.push(own);
+        values.push(own);
     }
     items.iter().all(|item| match *item {
         // Only other items of the nest use the value.
         Item::Store { out: None, .. } => true,
-        Item::Store { value, .. } => matches!(is[value as usize], KnownValue::Zero(true) | KnownValue::Bool(false)),
+        Item::Store { value, .. } => matches!(values[value as usize], KnownValue::Zero(true) | KnownValue::Bool(false)),
         Item::Fold { fold: Fold::Sum, value, .. }
         | Item::Scatter { put: Put::Add, value, .. }
-        | Item::Block { put: Put::Add, value, .. } => matches!(is[value as usize], KnownValue::Zero(_)),
-        Item::Fold { fold: Fold::All, value, .. } => is[value as usize] == KnownValue::Bool(true),
-        Item::Fold { fold: Fold::Any, value, .. } => is[value as usize] == KnownValue::Bool(false),
+        | Item::Block { put: Put::Add, value, .. } => matches!(values[value as usize], KnownValue::Zero(_)),
+        Item::Fold { fold: Fold::All, value, .. } => values[value as usize] == KnownValue::Bool(true),
+        Item::Fold { fold: Fold::Any, value, .. } => values[value as usize] == KnownValue::Bool(false),
         // Nothing is written at an index that is the size of the array.
         Item::Scatter { put: Put::Set, ref ix, ref sizes, .. } => {
-            let is_size = |ix: Id, size: Term| match is[ix as usize] {
+            let is_size = |ix: Id, size: Term| match values[ix as usize] {
                 KnownValue::Other(id) => matches!(k.node(id).op, Op::Scalar(t) if t == size),
                 _ => false,
             };

@@ -410,67 +410,10 @@ fn visit(
         return;
     }
     match g.node(t) {
-        Node::Prim(prim, args) => match prim {
-            Prim::Sum(_) if is_exact_sum(g, exact, t) => read(args[0], contexts.path(context, t), true),
-            // A reduction's loop runs over its operand.
-            Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _) => {
-                let over = contexts.domain(g.shape(args[0]));
-                read(args[0], over, false);
-            }
-            // The array that a part belongs to is stored, not the part.
-            Prim::Reduce(..) if g.rank(t) == 0 && part_of(g, args[0]).is_some() => {
-                read(args[0], contexts.path(context, t), false);
-                if let Some((of, ..)) = part_of(g, args[0]) {
-                    read(of, contexts.path(context, t), true);
-                }
-            }
-            Prim::Reduce(..) => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
-            // The array under a transposition or a part is stored, not the transposition or the
-            // part.
-            Prim::Contract(_) => {
-                let arrays = match strided(g, t, exact.contains(&t)) {
-                    Some(p) => [p.a.array, p.b.array],
-                    None => [args[0], args[1]].map(|c| stored_operand(g, c).array),
-                };
-                arrays.into_iter().for_each(|c| read(c, contexts.path(context, t), true));
-            }
-            Prim::Recast => {
-                read(args[0], context, class == Class::Buffer && g.rank(t) > 0);
-                args[1..].iter().for_each(|&c| read(c, 0, false));
-            }
-            Prim::Replicate(_) | Prim::Reshape | Prim::Transpose(_) | Prim::Slice(_) | Prim::Pad(_) | Prim::Iota => {
-                let through = contexts.path(context, t);
-                let force = match prim {
-                    // The operand is read again at each index of the added axes.
-                    Prim::Replicate(_) => expensive(args[0]) && !bounds_an_index(g, args[0]),
-                    // It costs nothing for a contiguous array, and divisions for any other operand.
-                    Prim::Reshape => !is_broadcast(g, args[0]),
-                    _ => false,
-                };
-                for (k, &c) in args.iter().enumerate() {
-                    read(c, through, k == 0 && force && g.rank(c) > 0);
-                }
-            }
-            // A call gets the array and the place of a part of it, which is not stored.
-            Prim::Call(_) | Prim::Onto(..) => {
-                let own = usize::from(matches!(prim, Prim::Onto(..)));
-                let (given, onto) = args.split_at(args.len() - own);
-                for &c in given {
-                    let through = contexts.path(context, t);
-                    match part_of(g, c) {
-                        Some((of, ..)) => {
-                            read(c, through, false);
-                            read(of, through, true);
-                        }
-                        None => read(c, through, g.rank(c) > 0),
-                    }
-                }
-                onto.iter().for_each(|&c| read(c, context, !is_broadcast(g, c)));
-            }
-            // A term that a kernel computes reads stored arrays.
-            _ if prim.cost().is_none() => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
-            _ => args.iter().for_each(|&c| read(c, context, false)),
-        },
+        Node::Prim(prim, args) => {
+            let buffer = class == Class::Buffer;
+            visit_operands(g, t, (prim, args), (buffer, context, exact), (contexts, cost), &mut read);
+        }
         Node::Gather { src, sizes, vars, index } => {
             let through = contexts.path(context, t);
             read(*src, through, !vars.is_empty() && expensive(*src) && cost[*src] >= EXPENSIVE);
@@ -507,6 +450,80 @@ fn visit(
             }
         }
         node => node.for_each_child(|c| read(c, context, false)),
+    }
+}
+
+/// Calls `read` with each operand of a primitive, the context in which it is read, and whether it
+/// has to be stored.
+fn visit_operands(
+    g: &Graph,
+    t: Term,
+    (prim, args): (&Prim, &[Term]),
+    (buffer, context, exact): (bool, u32, &HashSet<Term>),
+    (contexts, cost): (&mut Contexts, &TermTable<u32>),
+    read: &mut dyn FnMut(Term, u32, bool),
+) {
+    let expensive = |c: Term| cost[c] >= MIN_COST_OF_REUSED;
+    match prim {
+        Prim::Sum(_) if is_exact_sum(g, exact, t) => read(args[0], contexts.path(context, t), true),
+        // A reduction's loop runs over its operand.
+        Prim::Sum(_) | Prim::Reduce(Reduce::All | Reduce::Any | Reduce::InOrder | Reduce::FromZero, _) => {
+            let over = contexts.domain(g.shape(args[0]));
+            read(args[0], over, false);
+        }
+        // The array that a part belongs to is stored, not the part.
+        Prim::Reduce(..) if g.rank(t) == 0 && part_of(g, args[0]).is_some() => {
+            read(args[0], contexts.path(context, t), false);
+            if let Some((of, ..)) = part_of(g, args[0]) {
+                read(of, contexts.path(context, t), true);
+            }
+        }
+        Prim::Reduce(..) => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
+        // The array under a transposition or a part is stored, not the transposition or the
+        // part.
+        Prim::Contract(_) => {
+            let arrays = match strided(g, t, exact.contains(&t)) {
+                Some(p) => [p.a.array, p.b.array],
+                None => [args[0], args[1]].map(|c| stored_operand(g, c).array),
+            };
+            arrays.into_iter().for_each(|c| read(c, contexts.path(context, t), true));
+        }
+        Prim::Recast => {
+            read(args[0], context, buffer && g.rank(t) > 0);
+            args[1..].iter().for_each(|&c| read(c, 0, false));
+        }
+        Prim::Replicate(_) | Prim::Reshape | Prim::Transpose(_) | Prim::Slice(_) | Prim::Pad(_) | Prim::Iota => {
+            let through = contexts.path(context, t);
+            let force = match prim {
+                // The operand is read again at each index of the added axes.
+                Prim::Replicate(_) => expensive(args[0]) && !bounds_an_index(g, args[0]),
+                // It costs nothing for a contiguous array, and divisions for any other operand.
+                Prim::Reshape => !is_broadcast(g, args[0]),
+                _ => false,
+            };
+            for (k, &c) in args.iter().enumerate() {
+                read(c, through, k == 0 && force && g.rank(c) > 0);
+            }
+        }
+        // A call gets the array and the place of a part of it, which is not stored.
+        Prim::Call(_) | Prim::Onto(..) => {
+            let own = usize::from(matches!(prim, Prim::Onto(..)));
+            let (given, onto) = args.split_at(args.len() - own);
+            for &c in given {
+                let through = contexts.path(context, t);
+                match part_of(g, c) {
+                    Some((of, ..)) => {
+                        read(c, through, false);
+                        read(of, through, true);
+                    }
+                    None => read(c, through, g.rank(c) > 0),
+                }
+            }
+            onto.iter().for_each(|&c| read(c, context, !is_broadcast(g, c)));
+        }
+        // A term that a kernel computes reads stored arrays.
+        _ if prim.cost().is_none() => args.iter().for_each(|&c| read(c, contexts.path(context, t), g.rank(c) > 0)),
+        _ => args.iter().for_each(|&c| read(c, context, false)),
     }
 }
 

@@ -268,7 +268,7 @@ impl<'u> Writer<'u> {
         for (_, p) in self.active() {
             let (name, form) = (&p.name, self.types.form(p));
             let place = format_ident!("{name}_gradient");
-            writes.extend(match form_behind_references(form) {
+            writes.extend(match referred_form(form) {
                 Form::Tuple(_) | Form::Other(_) => quote!(*#place = #read.like(&#name);),
                 _ => quote!(#read.written(&#name, #place);),
             });
@@ -476,9 +476,9 @@ impl<'u> Writer<'u> {
 }
 
 /// A form without the references around it.
-fn form_behind_references(form: &Form) -> &Form {
+fn referred_form(form: &Form) -> &Form {
     match form {
-        Form::Reference(of) => form_behind_references(of),
+        Form::Reference(of) => referred_form(of),
         other => other,
     }
 }

@@ -203,7 +203,7 @@ impl<'a> Lower<'a> {
             let t = self.number(n, from, range)?;
             return Ok(Value::Term(self.g.cast(to, t)));
         }
-        if let Value::Sum(sum) = value {
+        if let Value::Enum(sum) = value {
             return self.discriminant(&std::rc::Rc::clone(sum), to, range);
         }
         let t = self.term(value, range)?;
@@ -249,7 +249,7 @@ impl<'a> Lower<'a> {
                 Value::Tuple(xs) | Value::Struct(_, xs) | Value::List(xs),
                 Value::Tuple(ys) | Value::Struct(_, ys) | Value::List(ys),
             ) if a.is_like(b) => Ok(a.with_parts(parts(self, xs, ys)?)),
-            (Value::Sum(x), Value::Sum(y)) if std::ptr::eq(x.of, y.of) => {
+            (Value::Enum(x), Value::Enum(y)) if std::ptr::eq(x.of, y.of) => {
                 let tag = self.choose(how, x.tag, y.tag);
                 let mut payloads = Vec::new();
                 for pair in x.payloads.iter().zip(y.payloads.iter()) {
@@ -258,7 +258,7 @@ impl<'a> Lower<'a> {
                         (one, other) => one.clone().or_else(|| other.clone()),
                     });
                 }
-                Ok(Value::Sum(std::rc::Rc::new(EnumValue { of: x.of, tag, payloads: payloads.into() })))
+                Ok(Value::Enum(std::rc::Rc::new(EnumValue { of: x.of, tag, payloads: payloads.into() })))
             }
             (Value::Node(x), Value::Node(y)) if x.is_like(y) => Ok(x.at(self.choose(how, x.at, y.at))),
             (Value::DynamicPart(_), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_))

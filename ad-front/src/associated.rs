@@ -37,7 +37,7 @@ pub(super) fn name_of(ty: &Type) -> Option<String> {
 impl Value<'_> {
     /// Whether the type of the value is one of the table of definitions.
     pub(super) fn is_defined(&self) -> bool {
-        matches!(self, Value::Struct(..) | Value::Sum(_) | Value::Node(_))
+        matches!(self, Value::Struct(..) | Value::Enum(_) | Value::Node(_))
     }
 }
 
@@ -67,7 +67,7 @@ impl<'a> Lower<'a> {
         let name = name_of(ty).unwrap_or_default();
         match value {
             Value::Struct(of, _) => of.name == name,
-            Value::Sum(sum) => sum.of.name == name,
+            Value::Enum(sum) => sum.of.name == name,
             Value::Node(node) => node.of.name == name,
             Value::Place(place) => match self.state.cells.held(place.cell) {
                 Some(CellValue::Value(value)) if place.is_variable() => self.has_type(value, ty),
@@ -114,7 +114,7 @@ impl<'a> Lower<'a> {
     fn type_name(&self, value: &Value<'a>) -> String {
         match value {
             Value::Struct(of, _) => of.name.to_string(),
-            Value::Sum(sum) => sum.of.name.to_string(),
+            Value::Enum(sum) => sum.of.name.to_string(),
             Value::Node(node) => node.of.name.to_string(),
             _ => String::new(),
         }
@@ -192,7 +192,7 @@ impl<'a> Lower<'a> {
         Some(self.all(&c.args).and_then(|args| {
             let first = args.first().cloned();
             let found = first.as_ref().and_then(|first| {
-                let value = self.value_behind(first);
+                let value = self.referred_value(first);
                 let f = self.function_where(&name, |i, _| of_trait(i) && self.has_type(&value, &i.self_ty))?;
                 Some((self.type_name(&value), f))
             });
@@ -214,7 +214,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The value that a mutable reference refers to.
-    pub(super) fn value_behind(&mut self, value: &Value<'a>) -> Value<'a> {
+    pub(super) fn referred_value(&mut self, value: &Value<'a>) -> Value<'a> {
         match value {
             Value::Place(place) => self.read_place(&Rc::clone(place)).unwrap_or(Value::Never),
             value => value.clone(),
@@ -274,7 +274,7 @@ impl<'a> Lower<'a> {
         }
         let receiver = self.expr(&m.receiver);
         let Ok(value) = &receiver else { return Err(Some(receiver)) };
-        let value = self.value_behind(value);
+        let value = self.referred_value(value);
         let Some(f) = self.own_method_of(&value, name) else { return Err(Some(receiver)) };
         let receiver = match (f.1.receiver, receiver) {
             (Some(SelfParam::Mutable), Ok(temporary)) if !matches!(temporary, Value::Place(_)) => {
@@ -305,10 +305,10 @@ impl<'a> Lower<'a> {
 
     /// Like [`wants_method`](Self::wants_method), for the value of the receiver.
     pub(super) fn wants_method_of(&mut self, value: &Value<'a>, m: &ExprMethodCall, name: &str) -> bool {
-        let value = self.value_behind(value);
+        let value = self.referred_value(value);
         let of = match &value {
             Value::Struct(of, _) => &of.name,
-            Value::Sum(sum) => &sum.of.name,
+            Value::Enum(sum) => &sum.of.name,
             Value::Node(node) => &node.of.name,
             _ => return false,
         };
@@ -326,7 +326,7 @@ impl<'a> Lower<'a> {
     ) -> Option<Lowered<Value<'a>>> {
         let of = match item {
             Value::Struct(of, _) => &of.name,
-            Value::Sum(sum) => &sum.of.name,
+            Value::Enum(sum) => &sum.of.name,
             _ => return None,
         };
         let is_it = |i: &Impl| i.of_trait.as_ref().is_some_and(|(own, _)| own == of_trait);
@@ -341,7 +341,7 @@ impl<'a> Lower<'a> {
     fn wants_operator(&mut self, name: &str, left: &Value<'a>, right: Option<&Value<'a>>) -> bool {
         let of = match (left, right) {
             (Value::Struct(of, _), _) | (_, Some(Value::Struct(of, _))) => &of.name,
-            (Value::Sum(sum), _) | (_, Some(Value::Sum(sum))) => &sum.of.name,
+            (Value::Enum(sum), _) | (_, Some(Value::Enum(sum))) => &sum.of.name,
             _ => return false,
         };
         self.want(of, &Ident::new(name, Span::call_site()))
@@ -430,7 +430,7 @@ impl<'a> Lower<'a> {
             (Value::Struct(of, xs), Value::Struct(other, ys)) if std::ptr::eq(*of, *other) && of.compared => {
                 all(self, xs, ys)
             }
-            (Value::Sum(x), Value::Sum(y)) if std::ptr::eq(x.of, y.of) && x.of.compared => {
+            (Value::Enum(x), Value::Enum(y)) if std::ptr::eq(x.of, y.of) && x.of.compared => {
                 let mut same = self.g.compare(Cmp::Eq, x.tag, y.tag);
                 for (k, pair) in x.payloads.iter().zip(y.payloads.iter()).enumerate() {
                     let (Some(xs), Some(ys)) = pair else { continue };
@@ -446,7 +446,7 @@ impl<'a> Lower<'a> {
                 }
                 Some(Ok(same))
             }
-            (Value::Tuple(_) | Value::Struct(..) | Value::Sum(_) | Value::Node(_), _) => None,
+            (Value::Tuple(_) | Value::Struct(..) | Value::Enum(_) | Value::Node(_), _) => None,
             _ => Some(self.unify_literals(a, b, [range, range]).and_then(|(a, b)| {
                 if self.g.rank(a) == 0 {
                     return self.comparison(Cmp::Eq, a, b, range);

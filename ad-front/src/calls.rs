@@ -256,28 +256,10 @@ impl<'a> Lower<'a> {
         if lowered.is_none() && self.wants_method(m, &name) {
             return Err(Poison);
         }
-        let place = table::find(On::Place, &name);
-        // The next item of a temporary iterator is its first one.
-        let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::is_place_expression(&m.receiver));
-        let place = place.filter(|row| !row.is(Mark::OfBorrowed) || borrowed(&m.receiver).is_some());
-        let place = place.filter(|_| table::find(On::Int, &name).is_none() || !self.is_integer(&m.receiver));
-        let receiver = match place.filter(|_| table::find(On::Ordering, &name).is_none() || !self.orders(&m.receiver)) {
-            Some(row) => {
-                let of =
-                    if row.is(Mark::OfBorrowed) { borrowed(&m.receiver).unwrap_or(&m.receiver) } else { &m.receiver };
-                let receiver = self.place(of).map(|p| Value::Place(Rc::new(p)));
-                let mut values = vec![receiver];
-                values.extend(m.args.iter().map(|e| self.expr(e)));
-                let args = values.into_iter().collect::<Lowered<Vec<Value>>>()?;
-                let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
-                let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
-                if let Some(receiver) = args.first() {
-                    self.assume_method(m, row, receiver);
-                }
-                return self.call(&Call { row, args, ranges, texts, range, generics: None, rank: None });
-            }
-            None => lowered.unwrap_or_else(|| self.expr(&m.receiver)),
-        };
+        if let Some(row) = self.place_method(m, &name) {
+            return self.method_of_place(m, row);
+        }
+        let receiver = lowered.unwrap_or_else(|| self.expr(&m.receiver));
         if let (Some(f), Ok(receiver)) = (super::loop_effects::each(m), &receiver)
             && matches!(self.kind_of(receiver), On::Iter | On::Zip)
         {
@@ -296,17 +278,7 @@ impl<'a> Lower<'a> {
             _ => self.all(&m.args),
         };
         let name_range = SrcRange::of(&m.method);
-        if let Some(message) = refused::method(&name).filter(|_| {
-            let of_arrays = |r: &Value<'a>| {
-                matches!(self.kind_of(r), On::Array | On::Zip | On::Iter) || matches!(r, Value::Place(_))
-            };
-            receiver.as_ref().is_ok_and(of_arrays) && self.method_row(receiver.as_ref().ok(), &name).is_none()
-        }) {
-            return Err(self.error(range, message));
-        }
-        if let Some(message) = refused::mutating(&name)
-            && self.method_row(receiver.as_ref().ok(), &name).is_none()
-        {
+        if let Some(message) = self.refused_method(receiver.as_ref().ok(), &name) {
             return Err(self.error(range, message));
         }
         let receiver = receiver?;
@@ -332,27 +304,7 @@ impl<'a> Lower<'a> {
             return Err(self.error(name_range, catalogue::method_of_reals(&call, &text, literal)));
         }
         let Some(row) = self.method_row(Some(&receiver), &name) else {
-            if let Value::Number(n) = &receiver
-                && let Some(path) = n.outer()
-            {
-                let text = path.to_string().replace(' ', "");
-                let on = |on| table::find(on, &name).is_some();
-                let array = n.array_if_known().or(Some(on(On::Array) && !on(On::Real)));
-                return Err(self.error(SrcRange::of(&m.receiver), catalogue::unseen_constant(&text, array)));
-            }
-            if let Some(message) = refused::later(&name, true) {
-                return Err(self.error(range, message));
-            }
-            let operands: Vec<String> = std::iter::once(&*m.receiver).chain(&m.args).map(operand).collect();
-            if let Some(message) = refused::operator(&name, &operands) {
-                return Err(self.error(range, message));
-            }
-            let kind = self.kind_of(&receiver);
-            let found = self.describe(&receiver);
-            let place = if kind == On::Array { On::Place } else { kind };
-            let near = table::nearest_row(&[kind, On::Any, place], &name).map(|row| (row.name, row.doc));
-            let as_function = table::find(On::Dsl, &name).is_some();
-            return Err(self.error(name_range, catalogue::unknown_method(&name, &found, near, as_function)));
+            return Err(self.unknown_method(m, &receiver, &name));
         };
         if row.is(Mark::Stops) && matches!(&receiver, Value::Seq(seq) if seq.eager) {
             return Err(super::iter::until::refuse(self, &name, range));
@@ -376,6 +328,67 @@ impl<'a> Lower<'a> {
         let text = |e: &Expr| super::panic_messages::string(e).unwrap_or_else(|| text_of(e, 30));
         let texts = std::iter::once(&*m.receiver).chain(&m.args).map(text).collect();
         self.call(&Call { row, args: values, ranges, texts, range, generics, rank: None })
+    }
+
+    /// The row of a method of a place expression, if this is one.
+    fn place_method(&mut self, m: &'a ExprMethodCall, name: &str) -> Option<&'static Row> {
+        let place = table::find(On::Place, name);
+        // The next item of a temporary iterator is its first one.
+        let place = place.filter(|row| !row.is(Mark::OfNamed) || super::place::is_place_expression(&m.receiver));
+        let place = place.filter(|row| !row.is(Mark::OfBorrowed) || borrowed(&m.receiver).is_some());
+        let place = place.filter(|_| table::find(On::Int, name).is_none() || !self.is_integer(&m.receiver));
+        place.filter(|_| table::find(On::Ordering, name).is_none() || !self.orders(&m.receiver))
+    }
+
+    fn method_of_place(&mut self, m: &'a ExprMethodCall, row: &'static Row) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(m);
+        let of = if row.is(Mark::OfBorrowed) { borrowed(&m.receiver).unwrap_or(&m.receiver) } else { &m.receiver };
+        let receiver = self.place(of).map(|p| Value::Place(Rc::new(p)));
+        let mut values = vec![receiver];
+        values.extend(m.args.iter().map(|e| self.expr(e)));
+        let args = values.into_iter().collect::<Lowered<Vec<Value>>>()?;
+        let ranges = std::iter::once(&*m.receiver).chain(&m.args).map(SrcRange::of).collect();
+        let texts = std::iter::once(&*m.receiver).chain(&m.args).map(|e| text_of(e, 30)).collect();
+        if let Some(receiver) = args.first() {
+            self.assume_method(m, row, receiver);
+        }
+        return self.call(&Call { row, args, ranges, texts, range, generics: None, rank: None });
+    }
+
+    /// The message for a method that is not supported, although its name is known.
+    fn refused_method(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<Message> {
+        if self.method_row(receiver, name).is_some() {
+            return None;
+        }
+        let of_array = receiver
+            .is_some_and(|r| matches!(self.kind_of(r), On::Array | On::Zip | On::Iter) || matches!(r, Value::Place(_)));
+        refused::method(name).filter(|_| of_array).or_else(|| refused::mutating(name))
+    }
+
+    /// The error for a method without a row.
+    fn unknown_method(&mut self, m: &'a ExprMethodCall, receiver: &Value<'a>, name: &str) -> Poison {
+        let range = SrcRange::of(m);
+        if let Value::Number(n) = receiver
+            && let Some(path) = n.outer()
+        {
+            let text = path.to_string().replace(' ', "");
+            let on = |on| table::find(on, name).is_some();
+            let array = n.array_if_known().or(Some(on(On::Array) && !on(On::Real)));
+            return self.error(SrcRange::of(&m.receiver), catalogue::unseen_constant(&text, array));
+        }
+        if let Some(message) = refused::later(name, true) {
+            return self.error(range, message);
+        }
+        let operands: Vec<String> = std::iter::once(&*m.receiver).chain(&m.args).map(operand).collect();
+        if let Some(message) = refused::operator(name, &operands) {
+            return self.error(range, message);
+        }
+        let kind = self.kind_of(receiver);
+        let found = self.describe(receiver);
+        let place = if kind == On::Array { On::Place } else { kind };
+        let near = table::nearest_row(&[kind, On::Any, place], name).map(|row| (row.name, row.doc));
+        let as_function = table::find(On::Dsl, name).is_some();
+        self.error(SrcRange::of(&m.method), catalogue::unknown_method(name, &found, near, as_function))
     }
 
     pub(super) fn method_row(&self, receiver: Option<&Value<'a>>, name: &str) -> Option<&'static Row> {

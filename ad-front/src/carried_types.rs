@@ -21,7 +21,7 @@ pub(super) enum CarriedType {
     /// A struct, by its name.
     Struct(String, Vec<CarriedType>),
     /// An enum, by its name.
-    Sum(String, Vec<Option<Vec<CarriedType>>>),
+    Enum(String, Vec<Option<Vec<CarriedType>>>),
     Option(Box<CarriedType>),
 }
 
@@ -93,14 +93,14 @@ impl<'a> Lower<'a> {
                     None => CarriedForm::Tuple(parts),
                 }
             }
-            CarriedType::Sum(name, variants) => {
+            CarriedType::Enum(name, variants) => {
                 leaf(out, self.g.lit_usize(0));
                 let mut forms = Vec::new();
                 for variant in variants {
                     forms.push(variant.as_ref().map(|fields| fields.iter().map(|f| self.dummy(f, out)).collect()));
                 }
                 match self.input.definitions().ty(name) {
-                    Some(of) => CarriedForm::Sum(of, forms),
+                    Some(of) => CarriedForm::Enum(of, forms),
                     None => CarriedForm::Unit,
                 }
             }
@@ -128,7 +128,7 @@ impl<'a> Lower<'a> {
         match value {
             Value::Tuple(parts) => Some(CarriedType::Tuple(all(self, parts)?)),
             Value::Struct(of, parts) => Some(CarriedType::Struct(of.name.to_string(), all(self, parts)?)),
-            Value::Sum(sum) => {
+            Value::Enum(sum) => {
                 let EnumValue { of, payloads, .. } = &**sum;
                 let mut variants = Vec::new();
                 for (k, payload) in payloads.iter().enumerate() {
@@ -138,7 +138,7 @@ impl<'a> Lower<'a> {
                         None => None,
                     });
                 }
-                Some(CarriedType::Sum(of.name.to_string(), variants))
+                Some(CarriedType::Enum(of.name.to_string(), variants))
             }
             Value::Option(inner, _) => Some(CarriedType::Option(self.kind(inner)?.into())),
             Value::Term(t) if self.g.rank(*t) == 0 => Some(CarriedType::Scalar(self.g.elem(*t))),
@@ -181,7 +181,7 @@ impl CarriedForm<'_> {
             CarriedForm::Tuple(parts) | CarriedForm::Struct(_, parts) | CarriedForm::List(parts) => {
                 parts.iter().map(CarriedForm::leaves).sum()
             }
-            CarriedForm::Sum(_, variants) => {
+            CarriedForm::Enum(_, variants) => {
                 1 + variants.iter().flatten().flatten().map(CarriedForm::leaves).sum::<usize>()
             }
             CarriedForm::Rows(first) => first.all.len(),

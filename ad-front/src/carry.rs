@@ -35,7 +35,7 @@ pub(super) enum CarriedForm<'a> {
     Struct(&'a Definition, Vec<CarriedForm<'a>>),
     List(Vec<CarriedForm<'a>>),
     /// An enum: a tag, and the fields of each variant that the value can be.
-    Sum(&'a Definition, Vec<Option<Vec<CarriedForm<'a>>>>),
+    Enum(&'a Definition, Vec<Option<Vec<CarriedForm<'a>>>>),
     /// A list of products of a fixed length: one array for each leaf of an element. The arrays here
     /// belong to the first value.
     Rows(Rc<GrowableVec<'a>>),
@@ -123,7 +123,7 @@ impl<'a> Lower<'a> {
                     _ => CarriedForm::Tuple(forms),
                 }
             }
-            Value::Sum(sum) => {
+            Value::Enum(sum) => {
                 out.terms.push(sum.tag);
                 out.keys.push(None);
                 let mut variants = Vec::new();
@@ -137,7 +137,7 @@ impl<'a> Lower<'a> {
                     let Some(forms) = self.flatten_all(&payload, key, out, range)? else { return Ok(None) };
                     variants.push(Some(forms));
                 }
-                CarriedForm::Sum(sum.of, variants)
+                CarriedForm::Enum(sum.of, variants)
             }
             Value::GrowableVec(stack) if self.is_fixed(stack) => {
                 let stack = self.without_padding(stack);
@@ -218,10 +218,10 @@ impl<'a> Lower<'a> {
             CarriedForm::Tuple(forms) => Value::Tuple(parts(forms, leaves)?),
             CarriedForm::Struct(of, forms) => Value::Struct(of, parts(forms, leaves)?),
             CarriedForm::List(forms) => Value::List(parts(forms, leaves)?),
-            CarriedForm::Sum(of, variants) => {
+            CarriedForm::Enum(of, variants) => {
                 let tag = *leaves.next().ok_or(Poison)?;
                 let payloads = variants.iter().map(|v| v.as_ref().map(|forms| parts(forms, leaves)).transpose());
-                Value::Sum(Rc::new(EnumValue { of, tag, payloads: payloads.collect::<Lowered<_>>()? }))
+                Value::Enum(Rc::new(EnumValue { of, tag, payloads: payloads.collect::<Lowered<_>>()? }))
             }
             CarriedForm::Rows(first) => {
                 let all = leaves.by_ref().take(first.all.len()).copied().collect();
@@ -259,16 +259,6 @@ impl<'a> Lower<'a> {
         out: &mut Vec<Term>,
         (who, range): (CarriedName, SrcRange),
     ) -> Lowered<()> {
-        let several = |me: &mut Self,
-                       parts: &[Value<'a>],
-                       forms: &[CarriedForm<'a>],
-                       current: &mut std::slice::Iter<'_, Term>,
-                       out: &mut Vec<Term>| {
-            if parts.len() != forms.len() {
-                return Err(me.error(range, who.count_change(forms.len(), Some(parts.len()))));
-            }
-            parts.iter().zip(forms).try_for_each(|(p, f)| me.flatten_like(p, f, current, out, (who, range)))
-        };
         match (form, value) {
             (_, Value::Never) => {
                 for _ in 0..form.leaves() {
@@ -279,59 +269,24 @@ impl<'a> Lower<'a> {
             (CarriedForm::Resized(axes), _) => self.next_resized(value, axes, current, out, (who, range)),
             (CarriedForm::Unit, Value::Unit) | (CarriedForm::None(_), Value::None) => Ok(()),
             (CarriedForm::Tuple(forms), Value::Tuple(parts)) | (CarriedForm::List(forms), Value::List(parts)) => {
-                several(self, parts, forms, current, out)
+                self.parts_like(parts, forms, current, out, (who, range))
             }
             (CarriedForm::Struct(of, forms), Value::Struct(other, parts)) if std::ptr::eq(*of, *other) => {
-                several(self, parts, forms, current, out)
+                self.parts_like(parts, forms, current, out, (who, range))
             }
-            (CarriedForm::Sum(of, variants), Value::Sum(sum)) if std::ptr::eq(*of, sum.of) => {
-                current.next().ok_or(Poison)?;
-                out.push(sum.tag);
-                for (forms, payload) in variants.iter().zip(sum.payloads.iter()) {
-                    match (forms, payload) {
-                        (Some(forms), Some(parts)) => several(self, parts, forms, current, out)?,
-                        (Some(forms), None) => forms
-                            .iter()
-                            .try_for_each(|f| self.flatten_like(&Value::Never, f, current, out, (who, range)))?,
-                        (None, None) => {}
-                        (None, Some(_)) => {
-                            let found = self.describe(value);
-                            return Err(self.error(range, catalogue::carried_kind(&found)));
-                        }
-                    }
-                }
-                Ok(())
+            (CarriedForm::Enum(of, variants), Value::Enum(sum)) if std::ptr::eq(*of, sum.of) => {
+                self.enum_like(value, sum, variants, current, out, (who, range))
             }
             (CarriedForm::Rows(first), Value::GrowableVec(_) | Value::List(_)) => {
                 self.rows_like(value, &Rc::clone(first), current, out, (who, range))
             }
             (CarriedForm::List(forms), Value::GrowableVec(stack)) if self.is_fixed(stack) => {
-                let (stack, n) = (Rc::clone(stack), self.g.int_value(stack.len));
-                let n = n.and_then(|n| usize::try_from(n).ok());
-                if n != Some(forms.len()) {
-                    return Err(self.error(range, who.count_change(forms.len(), n)));
-                }
-                let mut parts = Vec::new();
-                for k in 0..forms.len() {
-                    let k = self.g.lit_usize(k);
-                    parts.push(self.vec_element(&stack, k)?);
-                }
-                several(self, &parts, forms, current, out)
+                let parts = self.fixed_parts(stack, forms.len(), (who, range))?;
+                self.parts_like(&parts, forms, current, out, (who, range))
             }
             (CarriedForm::List(forms), Value::Term(t) | Value::Nested(t, _)) if self.g.rank(*t) > 0 => {
-                let (t, levels) = (*t, value.levels());
-                let n = self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok());
-                if n != Some(forms.len()) {
-                    return Err(self.error(range, who.count_change(forms.len(), n)));
-                }
-                let parts: Vec<Value> = (0..forms.len())
-                    .map(|k| {
-                        let k = self.g.lit_usize(k);
-                        let part = self.g.index(t, &[k]);
-                        Value::nested_element(&self.g, part, levels)
-                    })
-                    .collect();
-                several(self, &parts, forms, current, out)
+                let parts = self.rows_as_parts(*t, value.levels(), forms.len(), (who, range))?;
+                self.parts_like(&parts, forms, current, out, (who, range))
             }
             (CarriedForm::Node(of, tables), Value::Node(node))
                 if node.is_like(&NodeValue { of, tables: Rc::clone(tables), at: node.at }) =>
@@ -374,34 +329,12 @@ impl<'a> Lower<'a> {
                 | Value::Filled(..),
             ) => {
                 let current = *current.next().ok_or(Poison)?;
-                let t = self.term_as(value, Want::Elem(self.g.elem(current)), range)?;
-                if self.g.elem(t) != self.g.elem(current) || self.g.rank(t) != self.g.rank(current) {
-                    if self.inference.retype(&self.g, current, self.g.elem(t)) {
-                        return Err(Poison);
-                    }
-                    let (was, is) = (self.describe(&Value::Term(current)), self.describe(&Value::Term(t)));
-                    return Err(self.error(range, who.type_change(&was, &is)));
-                }
-                out.push(self.with_shape_of(current, t, (who, range))?);
+                out.push(self.leaf_like(value, current, (who, range))?);
                 Ok(())
             }
             (CarriedForm::DynamicPart(lens), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_)) => {
-                let current = *current.next().ok_or(Poison)?;
-                let current = DynamicPart { all: current, lens: Rc::clone(lens) };
-                let new = self.value_as_part(value, Want::Elem(self.g.elem(current.all)), range)?;
-                if self.g.elem(new.all) != self.g.elem(current.all) || self.g.rank(new.all) != self.g.rank(current.all)
-                {
-                    let (was, is) = (self.describe(&Value::Term(current.all)), self.describe(&Value::Term(new.all)));
-                    return Err(self.error(range, who.type_change(&was, &is)));
-                }
-                let (before, after) = (current.sizes(&self.g), new.sizes(&self.g));
-                let same = before.iter().zip(&after).all(|(&n, &m)| {
-                    n == m || self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n)
-                });
-                if let (CarriedName::Variable(name), false) = (who, same) {
-                    return Err(self.error(range, catalogue::carried_shape(name)));
-                }
-                out.push(self.with_sizes_of(&new, &current, &who.descriptions(), range)?);
+                let current = DynamicPart { all: *current.next().ok_or(Poison)?, lens: Rc::clone(lens) };
+                out.push(self.dynamic_part_like(value, &current, (who, range))?);
                 Ok(())
             }
             (_, other) => {
@@ -414,6 +347,124 @@ impl<'a> Lower<'a> {
                 Err(self.error(range, who.type_change(was, &found)))
             }
         }
+    }
+
+    /// [`Lower::flatten_like`] for several parts.
+    fn parts_like(
+        &mut self,
+        parts: &[Value<'a>],
+        forms: &[CarriedForm<'a>],
+        current: &mut std::slice::Iter<'_, Term>,
+        out: &mut Vec<Term>,
+        (who, range): (CarriedName, SrcRange),
+    ) -> Lowered<()> {
+        if parts.len() != forms.len() {
+            return Err(self.error(range, who.count_change(forms.len(), Some(parts.len()))));
+        }
+        parts.iter().zip(forms).try_for_each(|(p, f)| self.flatten_like(p, f, current, out, (who, range)))
+    }
+
+    /// [`Lower::flatten_like`] for a value of an enum: its tag, and the fields of all variants.
+    fn enum_like(
+        &mut self,
+        value: &Value<'a>,
+        sum: &EnumValue<'a>,
+        variants: &[Option<Vec<CarriedForm<'a>>>],
+        current: &mut std::slice::Iter<'_, Term>,
+        out: &mut Vec<Term>,
+        (who, range): (CarriedName, SrcRange),
+    ) -> Lowered<()> {
+        current.next().ok_or(Poison)?;
+        out.push(sum.tag);
+        for (forms, payload) in variants.iter().zip(sum.payloads.iter()) {
+            match (forms, payload) {
+                (Some(forms), Some(parts)) => self.parts_like(parts, forms, current, out, (who, range))?,
+                (Some(forms), None) => {
+                    forms.iter().try_for_each(|f| self.flatten_like(&Value::Never, f, current, out, (who, range)))?
+                }
+                (None, None) => {}
+                (None, Some(_)) => {
+                    let found = self.describe(value);
+                    return Err(self.error(range, catalogue::carried_kind(&found)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The elements of a `Vec` of a fixed length, which has to be this one.
+    fn fixed_parts(
+        &mut self,
+        stack: &GrowableVec<'a>,
+        count: usize,
+        (who, range): (CarriedName, SrcRange),
+    ) -> Lowered<Vec<Value<'a>>> {
+        let n = self.g.int_value(stack.len).and_then(|n| usize::try_from(n).ok());
+        if n != Some(count) {
+            return Err(self.error(range, who.count_change(count, n)));
+        }
+        let mut parts = Vec::new();
+        for k in 0..count {
+            let k = self.g.lit_usize(k);
+            parts.push(self.vec_element(stack, k)?);
+        }
+        Ok(parts)
+    }
+
+    /// The rows of an array, which has to have as many.
+    fn rows_as_parts(
+        &mut self,
+        t: Term,
+        levels: u8,
+        count: usize,
+        (who, range): (CarriedName, SrcRange),
+    ) -> Lowered<Vec<Value<'a>>> {
+        let n = self.g.int_value(self.g.shape(t)[0]).and_then(|n| usize::try_from(n).ok());
+        if n != Some(count) {
+            return Err(self.error(range, who.count_change(count, n)));
+        }
+        Ok((0..count)
+            .map(|k| {
+                let k = self.g.lit_usize(k);
+                let part = self.g.index(t, &[k]);
+                Value::nested_element(&self.g, part, levels)
+            })
+            .collect())
+    }
+
+    /// A value as a number or an array with the type and shape of `current`.
+    fn leaf_like(&mut self, value: &Value<'a>, current: Term, (who, range): (CarriedName, SrcRange)) -> Lowered<Term> {
+        let t = self.term_as(value, Want::Elem(self.g.elem(current)), range)?;
+        if self.g.elem(t) != self.g.elem(current) || self.g.rank(t) != self.g.rank(current) {
+            if self.inference.retype(&self.g, current, self.g.elem(t)) {
+                return Err(Poison);
+            }
+            let (was, is) = (self.describe(&Value::Term(current)), self.describe(&Value::Term(t)));
+            return Err(self.error(range, who.type_change(&was, &is)));
+        }
+        self.with_shape_of(current, t, (who, range))
+    }
+
+    /// A value as a part of dynamic size with the type and sizes of `current`.
+    fn dynamic_part_like(
+        &mut self,
+        value: &Value<'a>,
+        current: &DynamicPart,
+        (who, range): (CarriedName, SrcRange),
+    ) -> Lowered<Term> {
+        let new = self.value_as_part(value, Want::Elem(self.g.elem(current.all)), range)?;
+        if self.g.elem(new.all) != self.g.elem(current.all) || self.g.rank(new.all) != self.g.rank(current.all) {
+            let (was, is) = (self.describe(&Value::Term(current.all)), self.describe(&Value::Term(new.all)));
+            return Err(self.error(range, who.type_change(&was, &is)));
+        }
+        let (before, after) = (current.sizes(&self.g), new.sizes(&self.g));
+        let same = before.iter().zip(&after).all(|(&n, &m)| {
+            n == m || self.state.facts.prove_le(&self.g, n, m) && self.state.facts.prove_le(&self.g, m, n)
+        });
+        if let (CarriedName::Variable(name), false) = (who, same) {
+            return Err(self.error(range, catalogue::carried_shape(name)));
+        }
+        self.with_sizes_of(&new, current, &who.descriptions(), range)
     }
 
     /// Gives `t` the shape of `current`. Sizes that may be equal are checked at run time. For a

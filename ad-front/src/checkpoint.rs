@@ -62,10 +62,10 @@ pub(super) fn with_terms<'a>(
         Value::List(parts) => Value::List(all(me, parts)?),
         Value::Matrix(parts) => Value::Matrix(all(me, parts)?),
         Value::Tuple(parts) | Value::Struct(_, parts) => x.with_parts(all(me, parts)?),
-        Value::Sum(sum) => {
+        Value::Enum(sum) => {
             let payloads = sum.payloads.iter().map(|p| p.as_ref().map(|p| all(me, p)).transpose());
             let payloads = payloads.collect::<Lowered<_>>()?;
-            Value::Sum(Rc::new(EnumValue { of: sum.of, tag: new(me, sum.tag), payloads }))
+            Value::Enum(Rc::new(EnumValue { of: sum.of, tag: new(me, sum.tag), payloads }))
         }
         Value::Option(value, exists) => {
             let value = with_terms(me, value, range, new)?;
@@ -146,7 +146,7 @@ impl<'a> Lower<'a> {
         match value {
             Value::Term(t) | Value::Nested(t, _) => drop(found.insert(*t)),
             Value::List(parts) | Value::Matrix(parts) | Value::Tuple(parts) | Value::Struct(_, parts) => all(parts),
-            Value::Sum(sum) => {
+            Value::Enum(sum) => {
                 sum.payloads.iter().flatten().for_each(|parts| all(parts));
                 found.insert(sum.tag);
             }

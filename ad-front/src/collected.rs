@@ -221,8 +221,8 @@ fn drain<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let capacity = me.g.shape(t)[0];
         let var = me.g.fresh();
         let i = me.g.mk(Node::Var(var));
-        let (earlier, behind) = (me.g.compare(Cmp::Lt, i, from), me.g.int(IntOp::Add, i, count));
-        let at = me.g.select(earlier, i, behind);
+        let (earlier, shifted) = (me.g.compare(Cmp::Lt, i, from), me.g.int(IntOp::Add, i, count));
+        let at = me.g.select(earlier, i, shifted);
         me.g.gather(t, [capacity].into(), &[var], &[at])
     });
     let all = all.collect();
@@ -292,8 +292,8 @@ fn insert<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let one = me.g.lit_usize(1);
         let (earlier, here) = (me.g.compare(Cmp::Lt, i, at), me.g.compare(Cmp::Eq, i, at));
         let (last, previous) = (me.g.int(IntOp::Sub, n, one), me.g.int(IntOp::Sub, i, one));
-        let behind = me.g.select(here, last, previous);
-        me.g.select(earlier, i, behind)
+        let shifted = me.g.select(here, last, previous);
+        me.g.select(earlier, i, shifted)
     })
 }
 
@@ -383,8 +383,8 @@ fn remove<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
         let one = me.g.lit_usize(1);
         let next = me.g.int(IntOp::Add, i, one);
         let (earlier, last) = (me.g.compare(Cmp::Lt, i, at), me.g.compare(Cmp::Le, n, next));
-        let behind = me.g.select(last, at, next);
-        me.g.select(earlier, i, behind)
+        let shifted = me.g.select(last, at, next);
+        me.g.select(earlier, i, shifted)
     })
 }
 

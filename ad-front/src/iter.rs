@@ -144,7 +144,7 @@ impl<'a> Lower<'a> {
                     Ok(Value::Number(super::value::Number::At(Rc::clone(&path), indices).into()))
                 }))
             }
-            Value::Tuple(_) | Value::Struct(..) | Value::Sum(_) | Value::Node(_) => {
+            Value::Tuple(_) | Value::Struct(..) | Value::Enum(_) | Value::Node(_) => {
                 let found = self.describe(value);
                 Err(self.error(range, catalogue::expected(wanted::ITERATOR, &found)))
             }

@@ -91,8 +91,8 @@ mod spare;
 mod stack;
 mod stand_in;
 
+mod enums;
 mod stmt;
-mod sums;
 mod table;
 mod tables;
 mod terms;

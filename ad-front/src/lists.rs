@@ -78,11 +78,11 @@ impl<'a> Lower<'a> {
     pub(super) fn elements_apart(
         &mut self,
         list: &GrowableVec<'a>,
-        [before, behind]: [usize; 2],
+        [before, after]: [usize; 2],
         rest: Option<usize>,
         range: SrcRange,
     ) -> Lowered<(Vec<Value<'a>>, Term)> {
-        let least = self.g.lit_usize(before + behind);
+        let least = self.g.lit_usize(before + after);
         let fits = self.g.compare(if rest.is_some() { Cmp::Ge } else { Cmp::Eq }, list.len, least);
         let parts = self.under(fits, true, |me| {
             let mut parts = Vec::new();
@@ -91,12 +91,12 @@ impl<'a> Lower<'a> {
                 parts.push(me.vec_element(list, k)?);
             }
             if rest.is_some() {
-                let (from, behind) = (me.g.lit_usize(before), me.g.lit_usize(behind));
-                let to = me.g.int(IntOp::Sub, list.len, behind);
+                let (from, after) = (me.g.lit_usize(before), me.g.lit_usize(after));
+                let to = me.g.int(IntOp::Sub, list.len, after);
                 let [start, end] = [from, to].map(|t| Some(Value::Term(t)));
                 parts.push(me.part_of_vec(list, &Range { start, end, inclusive: false, key: None }, range)?);
             }
-            for k in (0..behind).rev() {
+            for k in (0..after).rev() {
                 let back = me.g.lit_usize(k + 1);
                 let at = me.g.int(IntOp::Sub, list.len, back);
                 parts.push(me.vec_element(list, at)?);
@@ -167,9 +167,9 @@ impl<'a> Lower<'a> {
         let mut all = |parts: &[Value<'a>]| parts.iter().map(|p| self.packed(p, range)).collect::<Lowered<Rc<[_]>>>();
         Ok(match value {
             Value::Tuple(parts) | Value::Struct(_, parts) => value.with_parts(all(parts)?),
-            Value::Sum(sum) => {
+            Value::Enum(sum) => {
                 let payloads = sum.payloads.iter().map(|fields| fields.as_ref().map(|fields| all(fields)).transpose());
-                Value::Sum(Rc::new(EnumValue { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
+                Value::Enum(Rc::new(EnumValue { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
             }
             Value::Option(inner, exists) => Value::Option(self.packed(inner, range)?.into(), *exists),
             Value::List(parts) if !parts.is_empty() && !value.is_selected_from() => {

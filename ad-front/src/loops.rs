@@ -409,23 +409,7 @@ impl<'a> Lower<'a> {
             };
             index.pop();
             let mut result = result?;
-            let mut more = Vec::new();
-            for (flag, payload) in &mut result.exits {
-                let taken = *flag;
-                for p in payload.iter_mut() {
-                    for t in &mut p.leaves.terms {
-                        let mut m = me.carry_jump_value(taken, *t, l.range)?;
-                        // A counting run does not know what is pushed; the jump's value may have
-                        // it.
-                        if me.g.depends_on(m.next, me.growable.unknown()) {
-                            m.next = m.carried;
-                            unknown.push(m.carried);
-                        }
-                        *t = m.carried;
-                        more.push(m);
-                    }
-                }
-            }
+            let more = me.carry_jump_values(&mut result.exits, &mut unknown, l.range)?;
             let flags: Vec<Term> = result.exits.iter().map(|(flag, _)| *flag).collect();
             let mut next: Vec<Term> = result.next.iter().chain(&flags).copied().collect();
             let mut gone = flags.into_iter().reduce(|a, b| me.g.or(a, b));
@@ -452,40 +436,11 @@ impl<'a> Lower<'a> {
             sizes = result.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
             Ok(Stepped { next, rows, more })
         })?;
-        let mut rows = rows.into_iter().zip(items);
-        let mut pushed = Vec::new();
-        for k in sizes {
-            let Some(k) = k else {
-                pushed.push(None);
-                continue;
-            };
-            let (t, item) = rows.next().ok_or(Poison)?;
-            if self.g.int_value(k) == Some(1) {
-                self.layouts().note_rows(t, &[item]);
-                pushed.push(Some(t));
-                continue;
-            }
-            let all = self.g.int(IntOp::Mul, size, k);
-            let shape: Vec<Term> = std::iter::once(all).chain(self.g.shape(t)[2..].iter().copied()).collect();
-            let all = self.g.reshape(t, &shape);
-            self.layouts().note_rows(all, &[item]);
-            pushed.push(Some(all));
-        }
+        let pushed = self.pushed_elements(size, rows.into_iter().zip(items), sizes)?;
         for (&t, key) in last.iter().zip(keys) {
             self.inference.set_literals(t, key.as_slice());
         }
-        let mut more = last[carried..].iter();
-        for p in payloads.iter_mut().flatten() {
-            for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
-                let item = std::mem::replace(t, *more.next().ok_or(Poison)?);
-                if unknown.contains(&item) {
-                    *t = self.g.placeholder(self.g.ty(*t).clone());
-                    self.growable.add_unknown(*t);
-                }
-                self.layouts().note_rows(*t, &[item]);
-                self.inference.set_literals(*t, key.as_slice());
-            }
-        }
+        self.set_jump_values(&mut payloads, &last[carried..], &unknown)?;
         // If all jumps return from the function, the lengths after a jump are not used. Otherwise a
         // jump makes them inexact.
         let all = l.leaves.iter().all(|leave| self.state.jumps.leaves_function(leave.target));
@@ -504,6 +459,35 @@ impl<'a> Lower<'a> {
             count,
             shapes,
         })
+    }
+
+    /// The elements that all steps of a loop push, for each `Vec`. `rows` has the rows of those
+    /// that push, each with the row of one step, and `sizes` the number of elements of a step.
+    fn pushed_elements(
+        &mut self,
+        size: Term,
+        mut rows: impl Iterator<Item = (Term, Term)>,
+        sizes: Vec<Option<Term>>,
+    ) -> Lowered<Vec<Option<Term>>> {
+        let mut pushed = Vec::new();
+        for k in sizes {
+            let Some(k) = k else {
+                pushed.push(None);
+                continue;
+            };
+            let (t, item) = rows.next().ok_or(Poison)?;
+            if self.g.int_value(k) == Some(1) {
+                self.layouts().note_rows(t, &[item]);
+                pushed.push(Some(t));
+                continue;
+            }
+            let all = self.g.int(IntOp::Mul, size, k);
+            let shape: Vec<Term> = std::iter::once(all).chain(self.g.shape(t)[2..].iter().copied()).collect();
+            let all = self.g.reshape(t, &shape);
+            self.layouts().note_rows(all, &[item]);
+            pushed.push(Some(all));
+        }
+        Ok(pushed)
     }
 
     /// Reports that the body changes a variable that is not carried. Either a loop cannot carry its

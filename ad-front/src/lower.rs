@@ -110,7 +110,7 @@ impl<'a> Lower<'a> {
             (Structure::Defined(..), Value::Struct(of, _)) if self.input.definitions().contains_itself(of) => {
                 Err(self.error(range, catalogue::made_in_the_body(&of.name.to_string())))
             }
-            (Structure::Defined(..), Value::Sum(sum)) if self.input.definitions().contains_itself(sum.of) => {
+            (Structure::Defined(..), Value::Enum(sum)) if self.input.definitions().contains_itself(sum.of) => {
                 Err(self.error(range, catalogue::made_in_the_body(&sum.of.name.to_string())))
             }
             (Structure::Defined(of, inner), value) => {
@@ -127,7 +127,7 @@ impl<'a> Lower<'a> {
                 Ok(ty.map(&mut output))
             }
             (Structure::Tuple(types), Value::Unit) if types.is_empty() => Ok(OutputTree::Tuple(Vec::new())),
-            (Structure::Tuple(types), Value::Sum(sum)) if types.len() == sum.payloads.len() + 1 => {
+            (Structure::Tuple(types), Value::Enum(sum)) if types.len() == sum.payloads.len() + 1 => {
                 let (tag, payloads) = (Value::Term(sum.tag), Rc::clone(&sum.payloads));
                 let tag = self.result(&types[0], &tag, range);
                 let payloads = types[1..].iter().zip(payloads.iter()).map(|(ty, fields)| match fields {

@@ -90,7 +90,7 @@ impl<'a> Lower<'a> {
         }
         let tag = *tables.columns[number].first().ok_or(Poison)?;
         let tag = self.g.index(tag, &[node.at]);
-        Ok(Value::Sum(Rc::new(EnumValue { of, tag, payloads: variants.into_iter().map(Some).collect() })))
+        Ok(Value::Enum(Rc::new(EnumValue { of, tag, payloads: variants.into_iter().map(Some).collect() })))
     }
 
     /// A part of a row.
@@ -115,10 +115,10 @@ impl<'a> Lower<'a> {
             }
             Slot::Tuple(parts) => Value::Tuple(all(self, parts)?),
             Slot::Struct(of, parts) => Value::Struct(of, all(self, parts)?),
-            Slot::Sum(of, tag, variants) => {
+            Slot::Enum(of, tag, variants) => {
                 let tag = read(self, *tag);
                 let payloads = variants.iter().map(|fields| all(self, fields).map(Some)).collect::<Lowered<_>>()?;
-                Value::Sum(Rc::new(EnumValue { of, tag, payloads }))
+                Value::Enum(Rc::new(EnumValue { of, tag, payloads }))
             }
             Slot::Option(inner, flag) => {
                 let inner = self.slot_value(tables, (table, at), inner)?;
@@ -202,10 +202,10 @@ impl<'a> Lower<'a> {
             Slot::Tuple(parts) => CarriedForm::Tuple(all(parts, used)?),
             Slot::Struct(of, parts) => CarriedForm::Struct(of, all(parts, used)?),
             Slot::Fixed(parts) => CarriedForm::List(all(parts, used)?),
-            Slot::Sum(of, tag, variants) => {
+            Slot::Enum(of, tag, variants) => {
                 used.push(*tag);
                 let forms = variants.iter().map(|fields| all(fields, used).map(Some)).collect::<Lowered<_>>()?;
-                CarriedForm::Sum(of, forms)
+                CarriedForm::Enum(of, forms)
             }
             Slot::Option(inner, flag) => {
                 let inner = Self::slot_form((tables, table), inner, used)?;

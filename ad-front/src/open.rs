@@ -66,7 +66,7 @@ impl<'a> Lower<'a> {
             Value::Tuple(parts) | Value::Struct(_, parts) | Value::List(parts) => {
                 parts.iter().any(|p| self.depends_on_lengths(p, on))
             }
-            Value::Sum(sum) => {
+            Value::Enum(sum) => {
                 let fields = sum.payloads.iter().flatten().flat_map(|fields| fields.iter());
                 fields.into_iter().any(|p| self.depends_on_lengths(p, on))
             }

@@ -77,7 +77,7 @@ impl<'a> Lower<'a> {
             Value::Never => Ok((Some(Value::Never), self.g.lit_bool(true))),
             Value::None if kind == FallibleKind::Option => Ok((None, self.g.lit_bool(false))),
             Value::Option(value, exists) if kind == FallibleKind::Option => Ok((Some((*value).clone()), exists)),
-            Value::Sum(sum) if sum.of.of_std && kind == FallibleKind::Result => {
+            Value::Enum(sum) if sum.of.of_std && kind == FallibleKind::Result => {
                 let ok = self.g.lit_usize(0);
                 let present = self.g.compare(Cmp::Eq, sum.tag, ok);
                 let fields = sum.payloads.first().and_then(Option::as_ref);

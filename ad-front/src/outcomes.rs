@@ -43,7 +43,7 @@ impl<'a> Outcome<'a> {
     /// The receiver of a call.
     fn of(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Self> {
         let (receiver, range) = call.arg(0)?;
-        let Value::Sum(sum) = receiver else {
+        let Value::Enum(sum) = receiver else {
             let found = me.describe(receiver);
             return Err(me.error(range, catalogue::expected(wanted::RESULT, &found)));
         };
@@ -58,7 +58,7 @@ impl<'a> Outcome<'a> {
         let (ok, err) = (me.g.lit_usize(0), me.g.lit_usize(1));
         let tag = me.g.select(self.fine, ok, err);
         let payload = |part: Option<Value<'a>>| part.map(|part| Rc::from([part]));
-        Ok(Value::Sum(Rc::new(EnumValue { of, tag, payloads: [payload(self.value), payload(self.error)].into() })))
+        Ok(Value::Enum(Rc::new(EnumValue { of, tag, payloads: [payload(self.value), payload(self.error)].into() })))
     }
 
     /// The outcome as an `Option`, without the error.

@@ -187,7 +187,7 @@ impl<'a> Lower<'a> {
             }
             (_, Value::Never | Value::None) => Ok(Value::Never),
             (Projection::Payload(1, 0), Value::Option(content, _)) => Ok((**content).clone()),
-            (Projection::Payload(variant, k), Value::Sum(sum)) => {
+            (Projection::Payload(variant, k), Value::Enum(sum)) => {
                 let fields = sum.payloads.get(*variant).and_then(Option::as_ref);
                 Ok(fields.and_then(|fields| fields.get(*k)).map_or(Value::Never, Clone::clone))
             }

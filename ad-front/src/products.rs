@@ -78,7 +78,7 @@ impl<'a> Lower<'a> {
         let mut payloads: Vec<Option<Rc<[Value]>>> = vec![None; of.variants.len()];
         payloads[variant] = Some(values.into());
         let tag = self.g.lit_usize(variant);
-        Value::Sum(Rc::new(EnumValue { of, tag, payloads: payloads.into() }))
+        Value::Enum(Rc::new(EnumValue { of, tag, payloads: payloads.into() }))
     }
 
     /// The path of a struct or variant as a value: `Shape::Empty`. `None` if it is another path.
@@ -202,15 +202,15 @@ impl<'a> Lower<'a> {
             TypeTree::Tuple(parts) if parts.is_empty() => Value::Unit,
             TypeTree::Tuple(parts) => Value::Tuple(all(parts)?.into()),
             TypeTree::Struct(of, parts) => Value::Struct(of, all(parts)?.into()),
-            TypeTree::Sum(of, _) if default => {
+            TypeTree::Enum(of, _) if default => {
                 let variant = of.default?;
                 let fields = self.default_fields(of, variant)?;
                 self.constructed(of, variant, fields)
             }
-            TypeTree::Sum(of, variants) => {
+            TypeTree::Enum(of, variants) => {
                 let payloads = variants.iter().map(|fields| Some(Some(all(fields)?.into()))).collect::<Option<_>>()?;
                 let tag = self.g.lit_usize(0);
-                Value::Sum(Rc::new(EnumValue { of, tag, payloads }))
+                Value::Enum(Rc::new(EnumValue { of, tag, payloads }))
             }
             TypeTree::Option(_) if default => Value::None,
             TypeTree::Option(inner) => {
@@ -292,12 +292,12 @@ impl<'a> Lower<'a> {
             TypeTree::Tuple(parts) if parts.is_empty() => CarriedForm::Unit,
             TypeTree::Tuple(parts) => CarriedForm::Tuple(all(self, parts)?),
             TypeTree::Struct(of, parts) => CarriedForm::Struct(of, all(self, parts)?),
-            TypeTree::Sum(of, variants) => {
+            TypeTree::Enum(of, variants) => {
                 leaves.next().ok_or(Poison)?;
                 let forms = variants
                     .iter()
                     .map(|fields| fields.iter().map(|f| self.form_of(f, leaves, lists)).collect::<Lowered<Vec<_>>>());
-                CarriedForm::Sum(of, forms.map(|fields| fields.map(Some)).collect::<Lowered<_>>()?)
+                CarriedForm::Enum(of, forms.map(|fields| fields.map(Some)).collect::<Lowered<_>>()?)
             }
             TypeTree::Option(inner) => {
                 let inner = self.form_of(inner, leaves, lists)?;
@@ -343,14 +343,14 @@ impl<'a> Lower<'a> {
                     let parts = parts.iter().enumerate().map(|(k, v)| field(0, k, v));
                     value.with_parts(parts.collect::<Lowered<_>>()?)
                 }
-                Value::Sum(sum) if std::ptr::eq(sum.of, of) => {
+                Value::Enum(sum) if std::ptr::eq(sum.of, of) => {
                     let payload = |(v, fields): (usize, &Option<Rc<[Value<'a>]>>)| {
                         let fields = fields.as_ref()?;
                         Some(fields.iter().enumerate().map(|(k, f)| field(v, k, f)).collect::<Lowered<Rc<[Value]>>>())
                     };
                     let mut payload = payload;
                     let payloads = sum.payloads.iter().enumerate().map(|p| payload(p).transpose());
-                    Value::Sum(Rc::new(EnumValue { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
+                    Value::Enum(Rc::new(EnumValue { payloads: payloads.collect::<Lowered<_>>()?, ..(**sum).clone() }))
                 }
                 _ => value,
             }));

@@ -230,7 +230,7 @@ impl<'a> Lower<'a> {
             CarriedForm::Tuple(forms) => Value::Tuple(all(self, forms)?),
             CarriedForm::Struct(of, forms) => Value::Struct(of, all(self, forms)?),
             CarriedForm::List(forms) => Value::List(all(self, forms)?),
-            CarriedForm::Sum(of, variants) => {
+            CarriedForm::Enum(of, variants) => {
                 let tag = *leaves.next().ok_or(Poison)?;
                 let mut payloads = Vec::new();
                 for forms in variants {
@@ -243,7 +243,7 @@ impl<'a> Lower<'a> {
                         None => None,
                     });
                 }
-                Value::Sum(Rc::new(EnumValue { of, tag, payloads: payloads.into() }))
+                Value::Enum(Rc::new(EnumValue { of, tag, payloads: payloads.into() }))
             }
             CarriedForm::Option(form) => {
                 let value = self.element_from(form, leaves)?;

@@ -314,13 +314,13 @@ fn reduce_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     let exists = me.g.compare(Cmp::Lt, zero, n);
     let item = Rc::clone(&seq.item);
-    let behind = [most, n].map(|n| me.g.int(IntOp::Sub, n, one));
-    let mut rest = Seq::new([behind[0]], move |me: &mut Lower<'a>, ix: &[Term]| {
+    let fewer = [most, n].map(|n| me.g.int(IntOp::Sub, n, one));
+    let mut rest = Seq::new([fewer[0]], move |me: &mut Lower<'a>, ix: &[Term]| {
         let i = ix.first().copied().ok_or(Poison)?;
         let next = me.g.int(IntOp::Add, i, one);
         item(me, &[next])
     });
-    rest.len = seq.len.map(|_| behind[1]);
+    rest.len = seq.len.map(|_| fewer[1]);
     let all = me.under(exists, true, |me| {
         let first = (seq.item)(me, &[zero])?;
         me.recur((&first, rx), &rest, (false, RowCollection::None), f)

@@ -212,7 +212,7 @@ impl<'a> Lower<'a> {
             | Value::DynamicPart(_) => On::Array,
             Value::Range(_) | Value::Seq(_) | Value::Cursor(_) => On::Iter,
             Value::Option(..) | Value::None => On::Option,
-            Value::Sum(sum) if sum.of.of_std => On::Result,
+            Value::Enum(sum) if sum.of.of_std => On::Result,
             Value::Tuple(parts) if matches!(&**parts, [Value::Range(_), Value::Term(_)]) => On::Slice,
             Value::Tuple(_) => On::Tuple,
             Value::Ordering(_) => On::Ordering,

@@ -36,7 +36,7 @@ pub enum TablePart {
     /// A value of this type, which does not contain itself: the tuple that its own functions know.
     Defined(TokenStream, Box<TablePart>),
     /// An enum of that kind: its tag, and a tuple for each variant.
-    Sum(usize, Vec<TablePart>),
+    Enum(usize, Vec<TablePart>),
     /// An `Option`, and the column that says whether it is `Some`.
     Option(Box<TablePart>, usize),
     /// An array of static size.
@@ -136,7 +136,7 @@ fn part(ty: &Type, slot: &Slot<'_>, tables: &[Table<'_>]) -> Option<TablePart> {
             let Type::Tuple(tuple) = ty else { return None };
             TablePart::Tuple(each(parts, &|k| tuple.elems.iter().nth(k).cloned())?)
         }
-        Slot::Struct(..) | Slot::Sum(..) => {
+        Slot::Struct(..) | Slot::Enum(..) => {
             TablePart::Defined(types::ungrouped(ty).to_token_stream(), inside(slot, tables)?.into())
         }
         Slot::Option(inner, flag) => TablePart::Option(part(&argument(ty)?, inner, tables)?.into(), *flag),
@@ -160,8 +160,8 @@ fn inside(slot: &Slot<'_>, tables: &[Table<'_>]) -> Option<TablePart> {
     Some(match slot {
         Slot::Leaf(k) => TablePart::Leaf(*k),
         Slot::Tuple(parts) | Slot::Struct(_, parts) => TablePart::Tuple(all(parts)?),
-        Slot::Sum(_, tag, variants) => {
-            TablePart::Sum(*tag, variants.iter().map(|v| Some(TablePart::Tuple(all(v)?))).collect::<Option<_>>()?)
+        Slot::Enum(_, tag, variants) => {
+            TablePart::Enum(*tag, variants.iter().map(|v| Some(TablePart::Tuple(all(v)?))).collect::<Option<_>>()?)
         }
         Slot::Fixed(parts) => TablePart::Fixed(all(parts)?),
         Slot::List { table, start, len } => {

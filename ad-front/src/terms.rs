@@ -95,7 +95,7 @@ impl<'a> Lower<'a> {
             | Value::Cursor(_)
             | Value::Tuple(_)
             | Value::Struct(..)
-            | Value::Sum(_)
+            | Value::Enum(_)
             | Value::Node(_)
             | Value::Closure(_)
             | Value::Chosen(_)

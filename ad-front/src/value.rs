@@ -54,7 +54,7 @@ pub(super) enum Value<'a> {
     /// A struct, with the values of its fields.
     Struct(&'a Definition, Rc<[Value<'a>]>),
     /// A value of an enum.
-    Sum(Rc<EnumValue<'a>>),
+    Enum(Rc<EnumValue<'a>>),
     /// A value of a type that contains itself: a row of tables.
     Node(Rc<super::nodes::NodeValue<'a>>),
     /// A closure.
@@ -205,7 +205,7 @@ impl Value<'_> {
     pub(super) fn is_several(&self) -> bool {
         matches!(
             self,
-            Value::Tuple(_) | Value::Struct(..) | Value::Sum(_) | Value::Node(_) | Value::Option(..) | Value::Unit
+            Value::Tuple(_) | Value::Struct(..) | Value::Enum(_) | Value::Node(_) | Value::Option(..) | Value::Unit
         )
     }
 
@@ -222,7 +222,7 @@ impl Value<'_> {
             Value::FromFn(_) => "an array of a size that nothing says",
             Value::Tuple(_) => "a tuple",
             Value::Struct(..) => "a struct",
-            Value::Sum(_) => "an enum",
+            Value::Enum(_) => "an enum",
             Value::Node(_) => "a value of a type that contains itself",
             Value::Closure(_) | Value::Function(..) | Value::Chosen(_) => "a function",
             Value::Range(_) => "a range",
@@ -497,7 +497,7 @@ impl std::fmt::Debug for Value<'_> {
             }
             Value::Number(n) => n.fmt(f),
             Value::DynamicPart(part) => part.fmt(f),
-            Value::Sum(sum) => write!(f, "{:?}: {:?}", sum.tag, sum.payloads),
+            Value::Enum(sum) => write!(f, "{:?}: {:?}", sum.tag, sum.payloads),
             Value::Option(value, exists) => write!(f, "{value:?} if {exists:?}"),
             Value::Cell(cell) => cell.fmt(f),
             other => f.write_str(other.kind()),

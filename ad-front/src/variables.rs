@@ -178,7 +178,7 @@ pub(super) fn same<'a>(a: &Value<'a>, b: &Value<'a>) -> bool {
         | (Value::Matrix(a), Value::Matrix(b))
         | (Value::Tuple(a), Value::Tuple(b)) => all_same(a, b),
         (Value::Struct(of, a), Value::Struct(other, b)) => std::ptr::eq(*of, *other) && all_same(a, b),
-        (Value::Sum(a), Value::Sum(b)) => {
+        (Value::Enum(a), Value::Enum(b)) => {
             let payloads = || {
                 a.payloads.iter().zip(b.payloads.iter()).all(|pair| match pair {
                     (Some(a), Some(b)) => all_same(a, b),

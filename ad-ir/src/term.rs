@@ -252,3 +252,9 @@ impl Contraction {
 pub fn axis(k: usize) -> u8 {
     u8::try_from(k).unwrap_or(u8::MAX)
 }
+
+/// The axes of an array of this rank that are not in `axes`, ascending.
+#[must_use]
+pub fn other_axes(rank: usize, axes: &[u8]) -> Vec<u8> {
+    (0..rank).map(axis).filter(|a| !axes.contains(a)).collect()
+}

@@ -7,7 +7,7 @@ mod gradbench;
 use ad::prelude::*;
 pub use gradbench::*;
 
-/// h: `s` are the inverse deviations.
+/// Row h: a mixture of Gaussians with diagonal covariances. `s` are the inverse deviations.
 #[differentiate(wrt(w, m, s))]
 pub fn diagonal(x: &Array2<f64>, w: &Array1<f64>, m: &Array2<f64>, s: &Array2<f64>) -> f64 {
     let (n, d) = x.dim();
@@ -30,7 +30,7 @@ pub fn diagonal(x: &Array2<f64>, w: &Array1<f64>, m: &Array2<f64>, s: &Array2<f6
     total
 }
 
-/// i: `inputs` are steps x batch x features.
+/// Row i: a recurrent net. `inputs` are steps x batch x features.
 #[differentiate(wrt(w, u, b))]
 pub fn recurrent(w: &Array2<f64>, u: &Array2<f64>, b: &Array1<f64>, inputs: &Array3<f64>) -> f64 {
     let (steps, batch, _) = inputs.dim();
@@ -42,7 +42,7 @@ pub fn recurrent(w: &Array2<f64>, u: &Array2<f64>, b: &Array1<f64>, inputs: &Arr
     0.5 * (&h * &h).sum()
 }
 
-/// j: `x` is channels x height x width, `w` outputs x inputs x 3 x 3.
+/// Row j: a convolution. `x` is channels x height x width, `w` outputs x inputs x 3 x 3.
 #[differentiate]
 pub fn convolution(x: &Array3<f64>, w: &Array4<f64>) -> f64 {
     let (inputs, height, width) = x.dim();

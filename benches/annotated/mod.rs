@@ -1,11 +1,12 @@
-//! The workloads as a user writes them. Everything that the macro writes is in this module.
+//! The workloads as a user writes them. Everything that the macro writes is in this module. The
+//! letters are those of the rows in `docs/performance.md`.
 
-/// i: GradBench's Gaussian mixture.
+/// GradBench's Gaussian mixture.
 #[path = "../../gradbench/src/programs/gmm.rs"]
 mod gmm;
 pub mod inside;
 pub mod loops;
-/// h: bundle adjustment, one observation of GradBench's `ba`.
+/// Bundle adjustment, one observation of GradBench's `ba`.
 #[path = "../../tests/programs/reprojection.rs"]
 mod reprojection;
 
@@ -13,19 +14,19 @@ use ad::prelude::*;
 pub use gmm::*;
 pub use reprojection::*;
 
-/// a
+/// Row a: a dot product.
 #[differentiate(grad, into)]
 pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
     x.dot(y)
 }
 
-/// b
+/// Row b: the sum of the product of a matrix and a vector.
 #[differentiate]
 pub fn sum_of_product(a: &Array2<f64>, x: &Array1<f64>) -> f64 {
     a.dot(x).sum()
 }
 
-/// c: the vector by the quaternion (w, x, y, z).
+/// Row c: the vector, rotated by the quaternion (w, x, y, z).
 #[differentiate]
 pub fn rotate(q: [f64; 4], v: [f64; 3]) -> [f64; 3] {
     let [w, x, y, z] = q;
@@ -37,7 +38,7 @@ pub fn rotate(q: [f64; 4], v: [f64; 3]) -> [f64; 3] {
     ]
 }
 
-/// d: labels are 1 and -1.
+/// Row d: logistic regression. Labels are 1 and -1.
 #[differentiate(wrt(w))]
 pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     let scores = x.dot(w);
@@ -45,7 +46,7 @@ pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     losses.mean().unwrap()
 }
 
-/// e
+/// Row e: the loss of a perceptron with one hidden layer.
 #[differentiate(grad, hvp, wrt(w1, b1, w2, b2))]
 pub fn perceptron(
     w1: &Array2<f64>,
@@ -61,7 +62,7 @@ pub fn perceptron(
     losses.mean().unwrap()
 }
 
-/// f
+/// Row f: Rosenbrock's function.
 #[differentiate]
 pub fn rosenbrock(x: &Array1<f64>) -> f64 {
     let terms = build1(x.len() - 1, |i| {
@@ -72,20 +73,20 @@ pub fn rosenbrock(x: &Array1<f64>) -> f64 {
     terms.sum()
 }
 
-/// g
+/// Row g: the logarithm of a sum of exponentials.
 #[differentiate]
 pub fn log_sum_exp(x: &Array1<f64>) -> f64 {
     let max = maximum(x);
     (x - max).mapv(f64::exp).sum().ln() + max
 }
 
-/// j
+/// Two layers, for their Jacobian.
 #[differentiate(jacobian, wrt(x))]
 pub fn layers(a: &Array2<f64>, b: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
     b.dot(&a.dot(x).mapv(f64::tanh))
 }
 
-/// k
+/// Differences of neighbours, for a Jacobian with two bands.
 #[differentiate(jacobian)]
 pub fn neighbours(x: &Array1<f64>) -> Array1<f64> {
     build1(x.len() - 1, |i| 10.0 * (x[i + 1] - x[i] * x[i]))

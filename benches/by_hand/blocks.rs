@@ -2,14 +2,15 @@
 
 use ad::ndarray::{Array1, Array2};
 
-/// j: the outer layer's weights, scaled by the derivatives of the units, times the inner layer's.
+/// Two layers: the outer layer's weights, scaled by the derivatives of the units, times the inner
+/// layer's.
 pub fn layers(a: &Array2<f64>, b: &Array2<f64>, x: &Array1<f64>) -> (Array1<f64>, Array2<f64>) {
     let hidden = a.dot(x).mapv(f64::tanh);
     let scaled = b * &hidden.mapv(|h| 1.0 - h * h);
     (b.dot(&hidden), scaled.dot(a))
 }
 
-/// k: two bands, and nothing else is written.
+/// A Jacobian with two bands. Nothing else is written.
 pub fn neighbours(x: &Array1<f64>) -> (Array1<f64>, Array2<f64>) {
     let n = x.len();
     let mut residuals = Array1::zeros(n - 1);

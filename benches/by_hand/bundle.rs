@@ -16,7 +16,7 @@ fn sum(c: [f64; 3], v: [[f64; 3]; 3]) -> [f64; 3] {
     std::array::from_fn(|i| c[0] * v[0][i] + c[1] * v[1][i] + c[2] * v[2][i])
 }
 
-/// h: residual, and its derivatives with respect to camera, point and weight.
+/// The residual, and its derivatives with respect to camera, point and weight.
 pub fn reprojection(camera: &[f64; 11], point: &[f64; 3], weight: f64, feature: [f64; 2]) -> ([f64; 2], Block) {
     let [rx, ry, rz, cx, cy, cz, f, u0, v0, k1, k2] = *camera;
     let r = [rx, ry, rz];

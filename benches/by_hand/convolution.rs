@@ -1,6 +1,6 @@
-//! j: a convolution of 3 x 3. Eight columns of the image fill the lanes, four channels are done at
-//! once, so that each loaded value is used four times. The rows are done one by one: the row of the
-//! result, the mask of its positive elements, and its contribution to both gradients, while the
+//! Row j: a convolution of 3 x 3. Eight columns of the image fill the lanes, four channels are done
+//! at once, so that each loaded value is used four times. The rows are done one by one: the row of
+//! the result, the mask of its positive elements, and its contribution to both gradients, while the
 //! image's rows are in the cache.
 
 // Tuples of gradients are types of one function each, and loops walk several slices by one index.

@@ -1,6 +1,6 @@
-//! h and GradBench's gmm: mixtures of Gaussians. Sixteen points fill the lanes. One pass computes
-//! the responsibilities of all components. A second pass computes the gradient of one component
-//! after the other, whose sums over points stay in the cache.
+//! Row h and GradBench's gmm: mixtures of Gaussians. Sixteen points fill the lanes. One pass
+//! computes the responsibilities of all components. A second pass computes the gradient of one
+//! component after the other, whose sums over points stay in the cache.
 
 // Tuples of gradients are types of one function each, and loops walk several slices by one index.
 #![allow(clippy::type_complexity, clippy::needless_range_loop)]
@@ -56,7 +56,7 @@ fn responsibilities<const FMA: bool>(beta: &mut [Lanes], live: usize) -> f64 {
     logs[..live].iter().sum()
 }
 
-/// h
+/// Row h: a mixture with diagonal covariances.
 pub fn diagonal(
     x: &Array2<f64>,
     w: &Array1<f64>,

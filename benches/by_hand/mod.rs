@@ -1,6 +1,7 @@
 //! The gradients that a person would write: value and gradient in as few passes over memory as the
-//! problem needs, plain loops over slices, checked against nothing but mathematics. They are the
-//! bar, so they may use whatever makes them fast; `wide` explains the vectorisation.
+//! problem needs, with plain loops over slices. The generated gradients are measured against them,
+//! so they may use whatever makes them fast; `wide` explains the vectorisation. The letters are
+//! those of the rows in `docs/performance.md`.
 
 mod blocks;
 mod bundle;
@@ -32,7 +33,7 @@ fn rows(x: &Array2<f64>) -> &[f64] {
     x.as_slice().expect("standard layout")
 }
 
-/// a: the gradients are copies, made while the inputs are in the cache.
+/// Row a: the gradients are copies, made while the inputs are in the cache.
 pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> (f64, (Array1<f64>, Array1<f64>)) {
     let (mut dx, mut dy) = (Vec::with_capacity(x.len()), Vec::with_capacity(x.len()));
     let value = dot_with(slice(x), slice(y), CHUNK, |x, y| {
@@ -42,7 +43,7 @@ pub fn dot(x: &Array1<f64>, y: &Array1<f64>) -> (f64, (Array1<f64>, Array1<f64>)
     (value, (dx.into(), dy.into()))
 }
 
-/// a: the gradients in memory of the caller.
+/// Row a: the gradients in memory of the caller.
 pub fn dot_into(x: &Array1<f64>, y: &Array1<f64>, dx: &mut Array1<f64>, dy: &mut Array1<f64>) -> f64 {
     let (dx, dy) = (dx.as_slice_mut().expect("standard layout"), dy.as_slice_mut().expect("standard layout"));
     let (x, y) = (slice(x), slice(y));
@@ -89,7 +90,7 @@ fn dot_with(x: &[f64], y: &[f64], chunk: usize, then: impl FnMut(&[f64], &[f64])
     wide::run(Run(x, y, chunk, then))
 }
 
-/// b: the gradient of x is the vector of the column sums, and the value is computed from it.
+/// Row b: the gradient of x is the vector of the column sums, and the value is computed from it.
 pub fn sum_of_product(a: &Array2<f64>, x: &Array1<f64>) -> (f64, (Array2<f64>, Array1<f64>)) {
     struct Run<'a>(&'a [f64], &'a [f64]);
     impl Kernel for Run<'_> {
@@ -123,7 +124,7 @@ pub fn sum_of_product(a: &Array2<f64>, x: &Array1<f64>) -> (f64, (Array2<f64>, A
 /// the lanes.
 const BLOCK: usize = 16;
 
-/// d: one pass; the gradient of a block of rows is added while they are in the cache.
+/// Row d: one pass; the gradient of a block of rows is added while they are in the cache.
 pub fn logistic(w: &Array1<f64>, x: &Array2<f64>, y: &Array1<f64>) -> (f64, Array1<f64>) {
     struct Run<'a> {
         w: &'a [f64],
@@ -186,7 +187,7 @@ fn logistic_block<const FMA: bool>(
     }
 }
 
-/// f: entry i gathers from i - 1, i and i + 1; a scatter would wait for its own stores.
+/// Row f: entry i gathers from i - 1, i and i + 1; a scatter would wait for its own stores.
 pub fn rosenbrock(x: &Array1<f64>) -> (f64, Array1<f64>) {
     struct Run<'a>(&'a [f64]);
     impl Kernel for Run<'_> {
@@ -244,7 +245,7 @@ pub fn rosenbrock(x: &Array1<f64>) -> (f64, Array1<f64>) {
     (value, dx.into())
 }
 
-/// g: the exponentials are the gradient, up to a factor.
+/// Row g: the exponentials are the gradient, up to a factor.
 pub fn logsumexp(x: &Array1<f64>) -> (f64, Array1<f64>) {
     struct Run<'a>(&'a [f64]);
     impl Kernel for Run<'_> {

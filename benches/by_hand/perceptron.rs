@@ -1,4 +1,4 @@
-//! e: a perceptron with one hidden layer; tanh, softmax cross entropy, the mean over a batch.
+//! Row e: a perceptron with one hidden layer; tanh, softmax cross entropy, the mean over a batch.
 //!
 //! The two large products go to ndarray's matrix product. Those with ten columns would waste it, so
 //! W2 is transposed once and they become loops of the hidden layer's length.

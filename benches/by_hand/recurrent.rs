@@ -10,7 +10,7 @@ use ad::ndarray::{Array1, Array2, Array3, s};
 use super::wide::{self, Kernel, LANES, madd, total};
 use super::{rows, slice};
 
-/// i
+/// Row i: a recurrent net.
 pub fn recurrent(
     w: &Array2<f64>,
     u: &Array2<f64>,

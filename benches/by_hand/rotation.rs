@@ -1,6 +1,6 @@
 //! A vector rotated by a quaternion: cross products all the way, forwards and back.
 
-/// c: value, and the cotangents of the quaternion and of the vector.
+/// Row c: the value, and the cotangents of the quaternion and of the vector.
 pub fn rotate([w, x, y, z]: [f64; 4], v: [f64; 3], g: [f64; 3]) -> ([f64; 3], ([f64; 4], [f64; 3])) {
     let a = [x, y, z];
     let t = cross(a, v).map(|t| 2.0 * t);

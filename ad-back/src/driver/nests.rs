@@ -178,23 +178,7 @@ impl Driver<'_> {
         let turbofish = &function.turbofish;
         let call = quote!(#title #turbofish (#(#args),*));
         let zeros: Vec<TokenStream> = function.returns.iter().map(|&t| self.style.zero(g.elem(t))).collect();
-        let only_if = |test: TokenStream| Code::plain_if(Condition::opaque(test), quote!(#call;));
-        code.push(match &*returns {
-            [one] if nonempty.is_some() => quote!(let #one = if #nonempty { #call } else { #(#zeros)* };).into(),
-            many if nonempty.is_some() && !many.is_empty() => {
-                quote!(let (#(#many),*) = if #nonempty { #call } else { (#(#zeros),*) };).into()
-            }
-            [] => match (within, nonempty) {
-                (Some(inside), None) => only_if(quote!(#inside > 0)),
-                // Rows that are sliced before all loops are in range if all of these have
-                // iterations.
-                (Some(inside), Some(nonempty)) => only_if(quote!(#inside > 0 && #nonempty)),
-                (None, Some(nonempty)) => only_if(nonempty),
-                (None, None) => quote!(#call;).into(),
-            },
-            [one] => quote!(let #one = #call;).into(),
-            many => quote!(let (#(#many),*) = #call;).into(),
-        });
+        code.push(call_where_nonempty(&call, &returns, &zeros, (within, nonempty)));
         self.note(Note::Nest(Box::new(NestSummary { verb, ..function.summary })));
         let mut defines = outs.to_vec();
         defines.extend(function.returns.iter().filter(|t| !outs.contains(t)));
@@ -245,5 +229,32 @@ impl Driver<'_> {
             self.plain(guard, code, vec![t], names);
         }
         Ok(())
+    }
+}
+
+/// The call of a nest's function that returns these sums. It is made only where the test of the
+/// domain holds and where the number of elements `within` the nest is not zero.
+fn call_where_nonempty(
+    call: &TokenStream,
+    returns: &[Ident],
+    zeros: &[TokenStream],
+    (within, nonempty): (Option<Ident>, Option<TokenStream>),
+) -> Code {
+    let only_if = |test: TokenStream| Code::plain_if(Condition::opaque(test), quote!(#call;));
+    match returns {
+        [one] if nonempty.is_some() => quote!(let #one = if #nonempty { #call } else { #(#zeros)* };).into(),
+        many if nonempty.is_some() && !many.is_empty() => {
+            quote!(let (#(#many),*) = if #nonempty { #call } else { (#(#zeros),*) };).into()
+        }
+        [] => match (within, nonempty) {
+            (Some(inside), None) => only_if(quote!(#inside > 0)),
+            // Rows that are sliced before all loops are in range if all of these have
+            // iterations.
+            (Some(inside), Some(nonempty)) => only_if(quote!(#inside > 0 && #nonempty)),
+            (None, Some(nonempty)) => only_if(nonempty),
+            (None, None) => quote!(#call;).into(),
+        },
+        [one] => quote!(let #one = #call;).into(),
+        many => quote!(let (#(#many),*) = #call;).into(),
     }
 }

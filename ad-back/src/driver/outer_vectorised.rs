@@ -35,6 +35,31 @@ struct Lanes {
 }
 
 impl Driver<'_> {
+    /// The statements that copy a chunk of each array to lanes, and those that copy the chunks of
+    /// carried arrays back.
+    fn copies_of_chunks(&self, lanes: &Lanes, l: &Loop) -> [TokenStream; 2] {
+        let Lanes { of, read, first, width, .. } = lanes;
+        let number = proc_macro2::Literal::usize_unsuffixed(LANES);
+        let (mut load, mut save) = (TokenStream::new(), TokenStream::new());
+        let carried = l.carries.iter().map(|c| (c.now, true));
+        for (t, carried) in carried.chain(read.iter().map(|&t| (t, false))) {
+            let (name, lanes, zero) = (&self.names[&t], &of[&t], self.style.zero(self.g.elem(t)));
+            // Chunks of carried arrays change; the others are only read.
+            let mutable = carried.then(|| quote!(mut));
+            load.extend(quote! {
+                let #mutable #lanes = {
+                    let mut #lanes = [#zero; #number];
+                    #lanes[..#width].copy_from_slice(&#name[#first..][..#width]);
+                    #lanes
+                };
+            });
+            if carried {
+                save.extend(quote!(#name[#first..][..#width].copy_from_slice(&#lanes[..#width]);));
+            }
+        }
+        [load, save]
+    }
+
     /// Writes the loop `n`; its rows have the size `axis`.
     pub(super) fn vectorised_loop(&mut self, n: usize, axis: Term, guard: &[Guard], k: usize) -> Result<(), String> {
         let plan = self.plan;
@@ -105,25 +130,9 @@ impl Driver<'_> {
         }
         names.extend(&read);
 
-        let Lanes { of, read, first, width, functions, generic, .. } = &lanes;
+        let Lanes { first, width, functions, generic, .. } = &lanes;
         let number = proc_macro2::Literal::usize_unsuffixed(LANES);
-        let (mut load, mut save) = (TokenStream::new(), TokenStream::new());
-        let carried = l.carries.iter().map(|c| (c.now, true));
-        for (t, carried) in carried.chain(read.iter().map(|&t| (t, false))) {
-            let (name, lanes, zero) = (&self.names[&t], &of[&t], self.style.zero(self.g.elem(t)));
-            // Chunks of carried arrays change; the others are only read.
-            let mutable = carried.then(|| quote!(mut));
-            load.extend(quote! {
-                let #mutable #lanes = {
-                    let mut #lanes = [#zero; #number];
-                    #lanes[..#width].copy_from_slice(&#name[#first..][..#width]);
-                    #lanes
-                };
-            });
-            if carried {
-                save.extend(quote!(#name[#first..][..#width].copy_from_slice(&#lanes[..#width]);));
-            }
-        }
+        let [load, save] = self.copies_of_chunks(&lanes, l);
         let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
         let (krate, real, isa, trait_) =
             (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.kernel("Isa"));

@@ -140,21 +140,7 @@ impl Driver<'_> {
         let (before, e) = match g.node(t) {
             Node::Input(_) if self.names.contains_key(&t) => return Ok(()),
             Node::Input(_) => return Err("an input without a parameter".into()),
-            Node::Size(k, axis) => {
-                let owner = self.params.iter().position(|p| p.input == Some(*k));
-                let Some(owner) = owner else { return Err("a size of an input without a parameter".into()) };
-                self.size_owner.insert(t, owner);
-                let p = &self.params[owner];
-                let name = &p.name;
-                let e = match p.container {
-                    Container::Slice => quote!(#name.len()),
-                    _ => {
-                        let axis = Number::u8_unsuffixed(*axis);
-                        quote!(#name.shape()[#axis])
-                    }
-                };
-                (None, Expr::new(e, prec::ATOM, MAX_INLINE_SIZE + 1))
-            }
+            Node::Size(k, axis) => (None, self.size_of_input(t, *k, *axis)?),
             Node::Cond { cond, then, other } if self.taken_branch(*cond, *then, *other).is_some() => {
                 let arm = self.taken_branch(*cond, *then, *other).unwrap_or(t);
                 let (e, named) = self.scalar_expr(arm);
@@ -208,36 +194,7 @@ impl Driver<'_> {
                 self.note(Note::Scalar(prim.name()));
                 (None, self.style.prim(prim, &refs, g.elem(args[0]), second)?)
             }
-            _ => {
-                let mut kernel = Kernel::new(g, self.plan, self.hints, Vec::new(), []);
-                let value = kernel.definition(t, &[])?;
-                let items = [Item::Store { out: Some(t), value }];
-                self.name(t);
-                let Inline { mut before, value, named, functions } = Nest::new(
-                    g,
-                    self.style,
-                    &self.names,
-                    &self.known,
-                    &kernel,
-                    &items,
-                    (&HashMap::new(), &NestRange::Whole, None),
-                )
-                .inline(value)?;
-                // An element is read at its position in the whole array, so the nested array is
-                // flattened.
-                for t in &named {
-                    if let Some(Storage::Stack(depth @ 2..)) = self.memory.hold.get(t) {
-                        let name = &self.names[t];
-                        let rows = flat(&quote!(#name), *depth, false);
-                        before = Some(quote!(let #name = #rows; #before));
-                    }
-                }
-                names.extend(named);
-                for (name, times) in functions {
-                    (0..times).for_each(|_| self.note(Note::Scalar(name.into())));
-                }
-                (before, Expr { size: MAX_INLINE_SIZE + 1, ..value })
-            }
+            _ => self.scalar_by_nest(t, &mut names)?,
         };
         if before.is_none() && self.stays_inline(t, &e, guard) {
             self.inlined.insert(t, (e, names));
@@ -255,5 +212,54 @@ impl Driver<'_> {
         let defines = vec![t];
         self.add(Statement { guard, value, defines, names, ..Statement::default() });
         Ok(())
+    }
+
+    /// The size of an input, as an expression of its parameter.
+    fn size_of_input(&mut self, t: Term, k: u32, axis: u8) -> Result<Expr, String> {
+        let owner = self.params.iter().position(|p| p.input == Some(k));
+        let Some(owner) = owner else { return Err("a size of an input without a parameter".into()) };
+        self.size_owner.insert(t, owner);
+        let p = &self.params[owner];
+        let name = &p.name;
+        let e = match p.container {
+            Container::Slice => quote!(#name.len()),
+            _ => {
+                let axis = Number::u8_unsuffixed(axis);
+                quote!(#name.shape()[#axis])
+            }
+        };
+        Ok(Expr::new(e, prec::ATOM, MAX_INLINE_SIZE + 1))
+    }
+
+    /// A scalar that a nest without loops computes: statements, if there are any, and the value.
+    fn scalar_by_nest(&mut self, t: Term, names: &mut Vec<Term>) -> Result<(Option<TokenStream>, Expr), String> {
+        let mut kernel = Kernel::new(self.g, self.plan, self.hints, Vec::new(), []);
+        let value = kernel.definition(t, &[])?;
+        let items = [Item::Store { out: Some(t), value }];
+        self.name(t);
+        let Inline { mut before, value, named, functions } = Nest::new(
+            self.g,
+            self.style,
+            &self.names,
+            &self.known,
+            &kernel,
+            &items,
+            (&HashMap::new(), &NestRange::Whole, None),
+        )
+        .inline(value)?;
+        // An element is read at its position in the whole array, so the nested array is
+        // flattened.
+        for t in &named {
+            if let Some(Storage::Stack(depth @ 2..)) = self.memory.hold.get(t) {
+                let name = &self.names[t];
+                let rows = flat(&quote!(#name), *depth, false);
+                before = Some(quote!(let #name = #rows; #before));
+            }
+        }
+        names.extend(named);
+        for (name, times) in functions {
+            (0..times).for_each(|_| self.note(Note::Scalar(name.into())));
+        }
+        Ok((before, Expr { size: MAX_INLINE_SIZE + 1, ..value }))
     }
 }

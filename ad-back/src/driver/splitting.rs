@@ -175,24 +175,13 @@ impl Driver<'_> {
             .collect()
     }
 
-    pub(super) fn split(
+    /// The number of elements of the interior: the minimum of the bounds, minus its start.
+    fn interior_length(
         &mut self,
         kernel: &Kernel<'_>,
-        items: &[Item],
         interior: &Interior<'_>,
-        outs: &[Term],
-        guard: &[Guard],
-    ) -> Result<(), String> {
-        let g = self.g;
-        let mut names = Vec::new();
-        let mut code = Code::default();
-        for &t in outs {
-            self.name(t);
-            if g.rank(t) > 0 {
-                code.push(self.allocate(t, &mut names, false));
-            }
-        }
-        // The minimum of the bounds, minus the start of the interior.
+        names: &mut Vec<Term>,
+    ) -> Result<TokenStream, String> {
         let size = *kernel.loops.last().ok_or("a nest without loops")?;
         let (size, named) = self.scalar_expr(size);
         names.extend(named);
@@ -220,6 +209,69 @@ impl Driver<'_> {
             let low = Literal::i128_unsuffixed(interior.low);
             length = quote!(#length.saturating_sub(#low));
         }
+        Ok(length)
+    }
+
+    /// The calls of the functions for the interior and for both ends, and the sums of what they
+    /// return: `own` from the interior, `all` from the ends. The interior does not contribute to
+    /// every sum.
+    fn sums_of_both(&mut self, inside: &Ident, calls: &[TokenStream], [own, all]: [&[Term]; 2]) -> TokenStream {
+        let lacks = |t: &Term| !own.contains(t);
+        let only: Vec<Ident> = all.iter().filter(|t| lacks(t)).map(|&t| self.name(t)).collect();
+        let returns: Vec<Ident> = own.iter().map(|&t| self.name(t)).collect();
+        let zeros: Vec<TokenStream> = own.iter().map(|&t| self.style.zero(self.g.elem(t))).collect();
+        let names_of: Vec<Ident> = all.iter().map(|&t| self.name(t)).collect();
+        let more: Vec<Ident> = returns.iter().map(|name| self.taken.fresh(&format!("{name}_ends"))).collect();
+        let (interior, ends) = (&calls[0], &calls[1]);
+        let tuple = |parts: &[TokenStream]| if let [one] = parts { one.clone() } else { quote!((#(#parts),*)) };
+        let tokens = |names: &[Ident]| names.iter().map(|name| quote!(#name)).collect::<Vec<_>>();
+        let (all_names, more_names) = (tuple(&tokens(&names_of)), tuple(&tokens(&more)));
+        let no_more = tuple(&zeros);
+        match &*returns {
+            [] if only.is_empty() => quote!(if #inside > 0 { #interior; } #ends;),
+            [] => {
+                quote!(let #all_names = #ends; if #inside > 0 { #interior; })
+            }
+            _ if !only.is_empty() => quote! {
+                let #all_names = #ends;
+                let #more_names = if #inside > 0 { #interior } else { #no_more };
+                #(let #returns = #returns + #more;)*
+            },
+            [one] => {
+                let more = &more[0];
+                quote! {
+                    let #more = #ends;
+                    let #one = if #inside > 0 { #more + #interior } else { #more };
+                }
+            }
+            _ => quote! {
+                let (#(#returns),*) = if #inside > 0 { #interior } else { (#(#zeros),*) };
+                let (#(#more),*) = #ends;
+                let (#(#returns),*) = (#(#returns + #more),*);
+            },
+        }
+    }
+
+    /// Writes a nest as two functions: one for the interior, and one for the elements before and
+    /// after it.
+    pub(super) fn split(
+        &mut self,
+        kernel: &Kernel<'_>,
+        items: &[Item],
+        interior: &Interior<'_>,
+        outs: &[Term],
+        guard: &[Guard],
+    ) -> Result<(), String> {
+        let g = self.g;
+        let mut names = Vec::new();
+        let mut code = Code::default();
+        for &t in outs {
+            self.name(t);
+            if g.rank(t) > 0 {
+                code.push(self.allocate(t, &mut names, false));
+            }
+        }
+        let length = self.interior_length(kernel, interior, &mut names)?;
         let inside = self.taken.fresh("inside");
         code.push(quote!(let #inside = #length;));
 
@@ -259,42 +311,8 @@ impl Driver<'_> {
             let turbofish = &function.turbofish;
             calls.push(quote!(#title #turbofish(#(#args),*)));
         }
-        // The interior does not contribute to every sum.
         let all = functions[1].returns.clone();
-        let lacks = |t: &Term| !functions[0].returns.contains(t);
-        let only: Vec<Ident> = all.iter().filter(|t| lacks(t)).map(|&t| self.name(t)).collect();
-        let returns: Vec<Ident> = functions[0].returns.iter().map(|&t| self.name(t)).collect();
-        let zeros: Vec<TokenStream> = functions[0].returns.iter().map(|&t| self.style.zero(g.elem(t))).collect();
-        let names_of: Vec<Ident> = all.iter().map(|&t| self.name(t)).collect();
-        let more: Vec<Ident> = returns.iter().map(|name| self.taken.fresh(&format!("{name}_ends"))).collect();
-        let (interior, ends) = (&calls[0], &calls[1]);
-        let tuple = |parts: &[TokenStream]| if let [one] = parts { one.clone() } else { quote!((#(#parts),*)) };
-        let tokens = |names: &[Ident]| names.iter().map(|name| quote!(#name)).collect::<Vec<_>>();
-        let (all_names, more_names) = (tuple(&tokens(&names_of)), tuple(&tokens(&more)));
-        let no_more = tuple(&zeros);
-        code.push(match &*returns {
-            [] if only.is_empty() => quote!(if #inside > 0 { #interior; } #ends;),
-            [] => {
-                quote!(let #all_names = #ends; if #inside > 0 { #interior; })
-            }
-            _ if !only.is_empty() => quote! {
-                let #all_names = #ends;
-                let #more_names = if #inside > 0 { #interior } else { #no_more };
-                #(let #returns = #returns + #more;)*
-            },
-            [one] => {
-                let more = &more[0];
-                quote! {
-                    let #more = #ends;
-                    let #one = if #inside > 0 { #more + #interior } else { #more };
-                }
-            }
-            _ => quote! {
-                let (#(#returns),*) = if #inside > 0 { #interior } else { (#(#zeros),*) };
-                let (#(#more),*) = #ends;
-                let (#(#returns),*) = (#(#returns + #more),*);
-            },
-        });
+        code.push(self.sums_of_both(&inside, &calls, [&functions[0].returns, &all]));
         let mut defines = outs.to_vec();
         defines.extend(all.iter().filter(|t| !outs.contains(t)));
         for function in functions {

@@ -82,20 +82,7 @@ impl Driver<'_> {
         let TileLoop { size, first, count, before, .. } = &block;
         let n = self.scalar_expr(block.n).0;
         names.extend(self.scalar_expr(block.n).1);
-        // The number of scalars that an item has in memory. Overwritten arrays count twice, so that
-        // saving memory does not make blocks larger.
-        let mut width: Option<Expr> = None;
-        let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys()).chain(&block.matrices);
-        for (sizes, times) in widths(self.g, block.n, all.copied()) {
-            let factor = proc_macro2::Literal::usize_unsuffixed(times);
-            let of = match (times, &*sizes) {
-                (_, []) => Expr::atom(quote!(#factor)),
-                (1, _) => self.product(&sizes, &mut names),
-                _ => Expr::atom(quote!(#factor)).times(&self.product(&sizes, &mut names)),
-            };
-            width = Some(width.map_or(of.clone(), |w| w.plus(&of)));
-        }
-        let width = width.map_or(quote!(1), |w| w.tokens);
+        let width = self.width_of_item(&block, &mut names);
         let mut memory = TokenStream::new();
         for &t in &block.memory {
             let (name, zero) = (self.names[&t].clone(), self.style.zero(self.g.elem(t)));
@@ -103,24 +90,7 @@ impl Driver<'_> {
             let array = self.heap_filled(&zero, &numbers);
             memory.extend(quote!(let mut #name = #array;));
         }
-        let (mut packing, mut unpacking) = (TokenStream::new(), TokenStream::new());
-        let packed = self.kernel("packed");
-        for (&t, name) in &block.packed {
-            let zero = self.style.zero(self.g.elem(t));
-            let (numbers, part) =
-                (self.in_block(t, (tile.n, size), &mut names), self.in_block(t, (tile.n, count), &mut names));
-            let start = self.in_block(t, (tile.n, block.first_of(t)), &mut names);
-            let from = self.rows_of(&block, t);
-            names.push(self.whole_array(&block, t));
-            let array = self.heap_filled(&zero, &numbers);
-            memory.extend(quote!(let mut #name = #array;));
-            if block.unpacked.contains(&t) {
-                let unpacked = self.kernel("unpacked");
-                unpacking.extend(quote!(#unpacked(&mut #from[#start..][..#part], &#name, #count);));
-            } else {
-                packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
-            }
-        }
+        let [packing, unpacking] = self.packed_rows(&block, &mut memory, &mut names);
         // If rows are read in place and every other array has one scalar for each item, only these
         // arrays fill lanes with items. Then the size of a block has other limits.
         let wide = |t: &Term| self.g.rank(*t) > 1;
@@ -162,6 +132,47 @@ impl Driver<'_> {
         names.retain(|t| !defines.contains(t) && !block.memory.contains(t));
         self.add(Statement { guard, code: code.into(), defines, names, ..Statement::default() });
         Ok(())
+    }
+
+    /// The number of scalars that an item has in memory. Overwritten arrays count twice, so that
+    /// saving memory does not make blocks larger.
+    fn width_of_item(&mut self, block: &TileLoop, names: &mut Vec<Term>) -> TokenStream {
+        let mut width: Option<Expr> = None;
+        let all = block.memory.iter().chain(&block.reused).chain(block.packed.keys()).chain(&block.matrices);
+        for (sizes, times) in widths(self.g, block.n, all.copied()) {
+            let factor = proc_macro2::Literal::usize_unsuffixed(times);
+            let of = match (times, &*sizes) {
+                (_, []) => Expr::atom(quote!(#factor)),
+                (1, _) => self.product(&sizes, names),
+                _ => Expr::atom(quote!(#factor)).times(&self.product(&sizes, names)),
+            };
+            width = Some(width.map_or(of.clone(), |w| w.plus(&of)));
+        }
+        width.map_or(quote!(1), |w| w.tokens)
+    }
+
+    /// The statements that pack the rows of a block, and those that unpack them after it. `memory`
+    /// gets the arrays of packed rows.
+    fn packed_rows(&mut self, block: &TileLoop, memory: &mut TokenStream, names: &mut Vec<Term>) -> [TokenStream; 2] {
+        let TileLoop { size, count, .. } = block;
+        let (mut packing, mut unpacking) = (TokenStream::new(), TokenStream::new());
+        let packed = self.kernel("packed");
+        for (&t, name) in &block.packed {
+            let zero = self.style.zero(self.g.elem(t));
+            let (numbers, part) = (self.in_block(t, (block.n, size), names), self.in_block(t, (block.n, count), names));
+            let start = self.in_block(t, (block.n, block.first_of(t)), names);
+            let from = self.rows_of(block, t);
+            names.push(self.whole_array(block, t));
+            let array = self.heap_filled(&zero, &numbers);
+            memory.extend(quote!(let mut #name = #array;));
+            if block.unpacked.contains(&t) {
+                let unpacked = self.kernel("unpacked");
+                unpacking.extend(quote!(#unpacked(&mut #from[#start..][..#part], &#name, #count);));
+            } else {
+                packing.extend(quote!(#packed(&mut #name, &#from[#start..][..#part], #count);));
+            }
+        }
+        [packing, unpacking]
     }
 
     /// The number of scalars in this number of items of an array.

@@ -48,39 +48,7 @@ impl Driver<'_> {
                 }
                 Ok(())
             }
-            Node::Scatter { put, src, .. } => {
-                let all = self.plan.scatters(g, k);
-                let Some(&first) = all.first() else { return Ok(()) };
-                let Node::Scatter { dst, .. } = g.node(first) else { return Err("no scatter".into()) };
-                let in_place = self.plan.in_place.get(&t).copied();
-                let code = match in_place {
-                    Some(now) => {
-                        self.same_memory(t, now);
-                        Code::default()
-                    }
-                    None => self.added_onto(t, *dst, k + 1 - all.len(), &mut names),
-                };
-                let domain = g.shape(*src).to_vec();
-                let mut kernel = Kernel::new(g, self.plan, self.hints, domain, []);
-                let mut items = Vec::new();
-                for &scatter in &all {
-                    items.push(scatter_item(g, &mut kernel, (scatter, t))?);
-                }
-                // The allocation and the loop are one statement.
-                let before = self.statements.len();
-                let (verb, doc) = match put {
-                    Put::Add => ("scatter", "Adds at computed positions; what falls outside is dropped."),
-                    Put::Set => ("update", "Writes at computed positions; what falls outside is dropped."),
-                };
-                self.call(&kernel, &items, (verb, doc), &[t], guard, (false, &HashMap::new()))?;
-                if let Some(s) = self.statements.get_mut(before) {
-                    let call = std::mem::replace(&mut s.code, code);
-                    s.code.push(call);
-                    s.names.extend(names);
-                    s.effect |= in_place.is_some();
-                }
-                Ok(())
-            }
+            Node::Scatter { put, src, .. } => self.scatters(t, *put, *src, guard, k),
             Node::Prim(Prim::Contract(spec), args) => self.contraction(t, spec, args, guard, k),
             Node::Prim(Prim::Sum(_), args) if adds_rows(g, &self.plan.class, &self.plan.exact, t) => {
                 let x = self.borrow(args[0], &mut names);
@@ -90,35 +58,10 @@ impl Driver<'_> {
                 Ok(())
             }
             Node::Prim(Prim::Replicate(axes), args) if repeats(g, &self.plan.class, t) => {
-                if self.inside > 0 || self.stack_lens(t).is_some() {
-                    return self.nest(g.shape(t), &[t], guard, k);
-                }
-                self.memory.hold.insert(t, Storage::Owned);
-                let times = self.product(&g.shape(t)[..axes.len()], &mut names).tokens;
-                let x = self.borrow(args[0], &mut names);
-                let (name, repeated) = (self.name(t), self.kernel("repeated"));
-                self.plain(
-                    guard,
-                    {
-                        let array = self.heap_made(quote!(#repeated(#x, #times)));
-                        quote!(let #name = #array;)
-                    },
-                    vec![t],
-                    names,
-                );
-                Ok(())
+                self.repeated(t, args[0], axes.len(), guard, k)
             }
             Node::Prim(Prim::Sum(_), args) => {
-                let sum = self.kernel("exact_sum");
-                let x = self.borrow(args[0], &mut names);
-                if g.rank(t) == 0 {
-                    let name = self.name(t);
-                    self.plain(guard, quote!(let #name = #sum(#x);), vec![t], names);
-                } else {
-                    let code = self.allocate(t, &mut names, false);
-                    let (out, each) = (self.out(t), self.kernel("each_row"));
-                    self.plain(guard, quote!(#code #each(#out, #x, #sum);), vec![t], names);
-                }
+                self.exact_sums(t, args[0], guard);
                 Ok(())
             }
             Node::Prim(Prim::Reduce(op, _), args) => self.reduction(t, *op, args, guard),
@@ -132,62 +75,11 @@ impl Driver<'_> {
                 Ok(())
             }
             Node::Prim(prim, args) if prim.structural(|s| s.kernel()).flatten().is_some() => {
-                let kernel = self.style.kernel(prim.structural(|s| s.kernel()).flatten().unwrap_or_default());
-                let data = &args[..prim.data_args(args.len())];
-                let given: Vec<TokenStream> = data.iter().map(|&x| self.borrow(x, &mut names)).collect();
-                let code = self.allocate_for_kernel(t, &mut names, guard, k);
-                let last = data.last().map_or(t, |&x| x);
-                let size = self.product(&g.shape(last)[g.rank(last) - 1..], &mut names).tokens;
-                let out = self.out(t);
-                self.plain(guard, quote!(#code #kernel(#out, #(#given,)* #size);), vec![t], names);
+                self.structural(t, prim, args, guard, k);
                 Ok(())
             }
             Node::Prim(Prim::Stack, args) => {
-                let name = self.name(t);
-                let code = if self.inside > 0 {
-                    self.hoist(t);
-                    self.stack_in_loop(t, args, &mut names)
-                } else if g.rank(t) == 1 {
-                    let parts: Vec<TokenStream> = args.iter().map(|&c| self.broadcast(c, &mut names)).collect();
-                    match self.scalars_on_stack(t, &parts) {
-                        Some(array) => quote!(let #name = #array;),
-                        None => {
-                            self.memory.hold.insert(t, Storage::Owned);
-                            let array = match self.style.workspace {
-                                true => self.heap_copied(&quote!([#(#parts),*])),
-                                false => {
-                                    let krate = &self.style.krate;
-                                    quote!(#krate::runtime::alloc::vec![#(#parts),*])
-                                }
-                            };
-                            quote!(let #name = #array;)
-                        }
-                    }
-                } else {
-                    let parts: Vec<TokenStream> = args
-                        .iter()
-                        .map(|&c| {
-                            names.push(c);
-                            let name = &self.names[&c];
-                            match self.memory.hold.get(&c) {
-                                Some(Storage::Stack(depth)) => {
-                                    let flat = flat(&quote!(#name), *depth, false);
-                                    if *depth > 1 { flat } else { quote!(&#name[..]) }
-                                }
-                                _ => quote!(&#name[..]),
-                            }
-                        })
-                        .collect();
-                    if let Some(code) = self.rows_on_stack(t, &parts) {
-                        names.extend(g.shape(t));
-                        code
-                    } else {
-                        self.memory.hold.insert(t, Storage::Owned);
-                        let array = self.heap_made(quote!([#(#parts),*].concat()));
-                        quote!(let #name = #array;)
-                    }
-                };
-                self.plain(guard, code, vec![t], names);
+                self.stack(t, args, guard);
                 Ok(())
             }
             _ if alias_of(g, &self.plan.class, t).is_some() => {
@@ -203,6 +95,136 @@ impl Driver<'_> {
             }
             node => Err(format!("nothing computes {node:?}")),
         }
+    }
+
+    /// The scatters of a chain, as one loop over their sources.
+    fn scatters(&mut self, t: Term, put: Put, src: Term, guard: &[Guard], k: usize) -> Result<(), String> {
+        let (g, mut names) = (self.g, Vec::new());
+        let all = self.plan.scatters(g, k);
+        let Some(&first) = all.first() else { return Ok(()) };
+        let Node::Scatter { dst, .. } = g.node(first) else { return Err("no scatter".into()) };
+        let in_place = self.plan.in_place.get(&t).copied();
+        let code = match in_place {
+            Some(now) => {
+                self.same_memory(t, now);
+                Code::default()
+            }
+            None => self.added_onto(t, *dst, k + 1 - all.len(), &mut names),
+        };
+        let domain = g.shape(src).to_vec();
+        let mut kernel = Kernel::new(g, self.plan, self.hints, domain, []);
+        let mut items = Vec::new();
+        for &scatter in &all {
+            items.push(scatter_item(g, &mut kernel, (scatter, t))?);
+        }
+        // The allocation and the loop are one statement.
+        let before = self.statements.len();
+        let (verb, doc) = match put {
+            Put::Add => ("scatter", "Adds at computed positions; what falls outside is dropped."),
+            Put::Set => ("update", "Writes at computed positions; what falls outside is dropped."),
+        };
+        self.call(&kernel, &items, (verb, doc), &[t], guard, (false, &HashMap::new()))?;
+        if let Some(s) = self.statements.get_mut(before) {
+            let call = std::mem::replace(&mut s.code, code);
+            s.code.push(call);
+            s.names.extend(names);
+            s.effect |= in_place.is_some();
+        }
+        Ok(())
+    }
+
+    /// The elements of an array, repeated.
+    fn repeated(&mut self, t: Term, x: Term, axes: usize, guard: &[Guard], k: usize) -> Result<(), String> {
+        let (g, mut names) = (self.g, Vec::new());
+        if self.inside > 0 || self.stack_lens(t).is_some() {
+            return self.nest(g.shape(t), &[t], guard, k);
+        }
+        self.memory.hold.insert(t, Storage::Owned);
+        let times = self.product(&g.shape(t)[..axes], &mut names).tokens;
+        let x = self.borrow(x, &mut names);
+        let (name, repeated) = (self.name(t), self.kernel("repeated"));
+        let array = self.heap_made(quote!(#repeated(#x, #times)));
+        self.plain(guard, quote!(let #name = #array;), vec![t], names);
+        Ok(())
+    }
+
+    /// Sums in ndarray's own order.
+    fn exact_sums(&mut self, t: Term, x: Term, guard: &[Guard]) {
+        let (g, mut names) = (self.g, Vec::new());
+        let sum = self.kernel("exact_sum");
+        let x = self.borrow(x, &mut names);
+        if g.rank(t) == 0 {
+            let name = self.name(t);
+            self.plain(guard, quote!(let #name = #sum(#x);), vec![t], names);
+        } else {
+            let code = self.allocate(t, &mut names, false);
+            let (out, each) = (self.out(t), self.kernel("each_row"));
+            self.plain(guard, quote!(#code #each(#out, #x, #sum);), vec![t], names);
+        }
+    }
+
+    /// A structural operation that is one call of a kernel.
+    fn structural(&mut self, t: Term, prim: &Prim, args: &[Term], guard: &[Guard], k: usize) {
+        let (g, mut names) = (self.g, Vec::new());
+        let kernel = self.style.kernel(prim.structural(|s| s.kernel()).flatten().unwrap_or_default());
+        let data = &args[..prim.data_args(args.len())];
+        let given: Vec<TokenStream> = data.iter().map(|&x| self.borrow(x, &mut names)).collect();
+        let code = self.allocate_for_kernel(t, &mut names, guard, k);
+        let last = data.last().map_or(t, |&x| x);
+        let size = self.product(&g.shape(last)[g.rank(last) - 1..], &mut names).tokens;
+        let out = self.out(t);
+        self.plain(guard, quote!(#code #kernel(#out, #(#given,)* #size);), vec![t], names);
+    }
+
+    /// The array of these parts.
+    fn stack(&mut self, t: Term, args: &[Term], guard: &[Guard]) {
+        let mut names = Vec::new();
+        let code = if self.inside > 0 {
+            self.hoist(t);
+            self.stack_in_loop(t, args, &mut names)
+        } else if self.g.rank(t) == 1 {
+            self.stack_of_scalars(t, args, &mut names)
+        } else {
+            self.stack_of_rows(t, args, &mut names)
+        };
+        self.plain(guard, code, vec![t], names);
+    }
+
+    fn stack_of_scalars(&mut self, t: Term, args: &[Term], names: &mut Vec<Term>) -> TokenStream {
+        let name = self.name(t);
+        let parts: Vec<TokenStream> = args.iter().map(|&c| self.broadcast(c, names)).collect();
+        if let Some(array) = self.scalars_on_stack(t, &parts) {
+            return quote!(let #name = #array;);
+        }
+        self.memory.hold.insert(t, Storage::Owned);
+        let array = match self.style.workspace {
+            true => self.heap_copied(&quote!([#(#parts),*])),
+            false => {
+                let krate = &self.style.krate;
+                quote!(#krate::runtime::alloc::vec![#(#parts),*])
+            }
+        };
+        quote!(let #name = #array;)
+    }
+
+    fn stack_of_rows(&mut self, t: Term, args: &[Term], names: &mut Vec<Term>) -> TokenStream {
+        let name = self.name(t);
+        let row = |c: &Term| {
+            let name = &self.names[c];
+            match self.memory.hold.get(c) {
+                Some(Storage::Stack(depth)) if *depth > 1 => flat(&quote!(#name), *depth, false),
+                _ => quote!(&#name[..]),
+            }
+        };
+        let parts: Vec<TokenStream> = args.iter().map(row).collect();
+        names.extend(args);
+        if let Some(code) = self.rows_on_stack(t, &parts) {
+            names.extend(self.g.shape(t));
+            return code;
+        }
+        self.memory.hold.insert(t, Storage::Owned);
+        let array = self.heap_made(quote!([#(#parts),*].concat()));
+        quote!(let #name = #array;)
     }
 
     /// An array that equals another one. The other array is moved if nothing else reads it, and

@@ -249,10 +249,38 @@ fn guard_implies(g: &Graph, guard: &[Guard], literal: Guard) -> bool {
     false
 }
 
+/// The statements in an order in which as many of these arrays as possible are updated in place,
+/// and those arrays. There is no order if the conditions of the program depend on each other.
+pub(super) fn list_schedule_with(
+    all: &Shared<'_>,
+    own: &[usize],
+    wanted: Vec<InPlace>,
+) -> Option<(Vec<usize>, Vec<InPlace>)> {
+    let ordered = |chosen: &[InPlace]| {
+        let before: Vec<(usize, usize)> = chosen.iter().flat_map(|c| c.before.iter().copied()).collect();
+        list_schedule(all, own, &before)
+    };
+    if let Some(order) = ordered(&wanted) {
+        return Some((order, wanted));
+    }
+    // An earlier state of some array is read after its update: the loop works on a copy of that
+    // array.
+    let mut chosen = Vec::new();
+    let mut order = ordered(&chosen)?;
+    for one in wanted {
+        chosen.push(one);
+        match ordered(&chosen) {
+            Some(found) => order = found,
+            None => drop(chosen.pop()),
+        }
+    }
+    Some((order, chosen))
+}
+
 /// Kahn's algorithm, for the statements of one scope; `before` are additional pairs (earlier,
 /// later). Checks and their operands come first, then scalars before loops, and statements under
 /// the current guard before others.
-pub(super) fn list_schedule(all: &Shared<'_>, own: &[usize], before: &[(usize, usize)]) -> Option<Vec<usize>> {
+fn list_schedule(all: &Shared<'_>, own: &[usize], before: &[(usize, usize)]) -> Option<Vec<usize>> {
     let Shared { g, statements, of_term, checks, sets } = *all;
     let n = own.len();
     let place: HashMap<usize, usize> = own.iter().enumerate().map(|(k, &s)| (s, k)).collect();

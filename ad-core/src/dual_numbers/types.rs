@@ -5,7 +5,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::{Expr, Index};
 
-use super::{form_behind_references, tuple};
+use super::{referred_form, tuple};
 use ad_front::{Form, Unread, UnreadParam};
 
 pub(super) struct Types<'u> {
@@ -44,7 +44,7 @@ pub(super) fn argument(form: &Form, value: &TokenStream) -> TokenStream {
 
 /// The paths of the numbers and arrays of an owned value.
 pub(super) fn leaves(form: &Form, value: &TokenStream) -> Vec<TokenStream> {
-    match form_behind_references(form) {
+    match referred_form(form) {
         Form::Tuple(parts) => {
             let parts = parts.iter().enumerate().flat_map(|(k, part)| {
                 let k = Index::from(k);
@@ -125,7 +125,7 @@ impl<'u> Types<'u> {
 
     /// The type by which the place for a gradient is passed.
     pub(super) fn destination(&self, form: &Form) -> TokenStream {
-        match form_behind_references(form) {
+        match referred_form(form) {
             Form::Slice(of) | Form::Vec(of) => {
                 let of = self.owned(of);
                 quote!(&mut [#of])
@@ -154,7 +154,7 @@ impl<'u> Types<'u> {
 
     /// The type of the blocks of a parameter: its structure outside, that of the result inside.
     pub(super) fn block_type(&self, result: &Form, param: &Form) -> TokenStream {
-        match (form_behind_references(param), form_behind_references(result)) {
+        match (referred_form(param), referred_form(result)) {
             (Form::Tuple(parts), _) => {
                 let parts = parts.iter().map(|part| self.block_type(result, part));
                 quote!((#(#parts,)*))
@@ -190,7 +190,7 @@ impl<'u> Types<'u> {
     }
 
     fn of_param(&self, param: &Form, result: &Form, column: &mut usize, out: &mut TokenStream) {
-        match form_behind_references(param) {
+        match referred_form(param) {
             Form::Tuple(parts) => {
                 let parts = parts.iter().map(|part| {
                     let mut one = TokenStream::new();
@@ -210,7 +210,7 @@ impl<'u> Types<'u> {
 
 /// The blocks of a leaf of the parameters.
 fn of_result(result: &Form, row: &mut usize, column: usize) -> TokenStream {
-    match form_behind_references(result) {
+    match referred_form(result) {
         Form::Tuple(parts) => {
             let parts: Vec<TokenStream> = parts.iter().map(|part| of_result(part, row, column)).collect();
             quote!((#(#parts,)*))

@@ -139,7 +139,7 @@ fn push(part: &TablePart, place: &TokenStream, with: (&Tables, &Apart<'_>, &Name
             let inner = push(inner, &quote!(#item), with);
             quote!({ let #item = #place.#taken(); #inner })
         }
-        TablePart::Sum(tag, variants) => {
+        TablePart::Enum(tag, variants) => {
             let to = column(tag);
             let variants = variants.iter().enumerate().map(|(k, part)| {
                 let k = Index::from(k + 1);
@@ -214,7 +214,7 @@ fn build(part: &TablePart, with: (&Tables, &Apart<'_>, &Names)) -> TokenStream {
             let (inner, made) = (build(inner, with), hidden::made());
             quote!(<#ty>::#made(#inner))
         }
-        TablePart::Sum(tag, variants) => {
+        TablePart::Enum(tag, variants) => {
             let tag = column(tag);
             let variants = variants.iter().map(|part| build(part, with));
             tuple(&std::iter::once(tag).chain(variants).collect::<Vec<_>>())

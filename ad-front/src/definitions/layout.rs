@@ -71,7 +71,7 @@ pub(crate) enum Slot<'d> {
     Tuple(Vec<Slot<'d>>),
     Struct(&'d Definition, Vec<Slot<'d>>),
     /// An enum that does not contain itself: its tag, and the fields of each variant.
-    Sum(&'d Definition, usize, Vec<Vec<Slot<'d>>>),
+    Enum(&'d Definition, usize, Vec<Vec<Slot<'d>>>),
     /// An `Option`: the content, and whether it is `Some`.
     Option(Box<Slot<'d>>, usize),
     /// An array of static size of other values.
@@ -255,10 +255,10 @@ impl<'d> Making<'d, '_> {
                 Slot::Tuple(parts.iter().map(|p| self.slot(p, columns, constant)).collect::<Option<_>>()?)
             }
             TypeTree::Struct(of, parts) => Slot::Struct(of, fields(self, of, 0, parts)?),
-            TypeTree::Sum(of, variants) => {
+            TypeTree::Enum(of, variants) => {
                 let all = variants.iter().enumerate().map(|(v, parts)| fields(self, of, v, parts));
                 let all = all.collect::<Option<_>>()?;
-                Slot::Sum(of, columns.structure(Elem::USIZE), all)
+                Slot::Enum(of, columns.structure(Elem::USIZE), all)
             }
             TypeTree::Option(inner) => {
                 let inner = self.slot(inner, columns, constant)?;
@@ -309,7 +309,7 @@ impl Slot<'_> {
         match self {
             Slot::Leaf(_) | Slot::Link { .. } => false,
             Slot::Tuple(parts) | Slot::Struct(_, parts) | Slot::Fixed(parts) => parts.iter().any(Slot::has_lists),
-            Slot::Sum(_, _, variants) => variants.iter().flatten().any(Slot::has_lists),
+            Slot::Enum(_, _, variants) => variants.iter().flatten().any(Slot::has_lists),
             Slot::Option(inner, _) => inner.has_lists(),
             Slot::List { .. } | Slot::Array { .. } => true,
         }

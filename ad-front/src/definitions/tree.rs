@@ -27,7 +27,7 @@ pub(crate) enum TypeTree<'d> {
     Tuple(Vec<TypeTree<'d>>),
     Struct(&'d Definition, Vec<TypeTree<'d>>),
     /// An enum: the fields of each variant.
-    Sum(&'d Definition, Vec<Vec<TypeTree<'d>>>),
+    Enum(&'d Definition, Vec<Vec<TypeTree<'d>>>),
     Option(Box<TypeTree<'d>>),
     /// A list of products, with its length if the type says it.
     List(Option<Len>, Box<TypeTree<'d>>),
@@ -150,7 +150,7 @@ impl Definitions {
                 };
                 if definition.is_enum {
                     let variants = (0..definition.variants.len()).map(variant).collect::<Option<_>>()?;
-                    return Some(TypeTree::Sum(definition, variants));
+                    return Some(TypeTree::Enum(definition, variants));
                 }
                 return Some(TypeTree::Struct(definition, variant(0)?));
             }
@@ -174,7 +174,7 @@ impl TypeTree<'_> {
         match self {
             TypeTree::Leaf(leaf) => out.push(leaf.elem),
             TypeTree::Tuple(parts) | TypeTree::Struct(_, parts) => parts.iter().for_each(|p| p.elems(out)),
-            TypeTree::Sum(_, variants) => {
+            TypeTree::Enum(_, variants) => {
                 out.push(Elem::USIZE);
                 variants.iter().flatten().for_each(|p| p.elems(out));
             }

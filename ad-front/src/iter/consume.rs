@@ -180,7 +180,7 @@ pub(crate) fn total<'a>(
     let (noted, inner) = (Rc::clone(&found), Rc::clone(&seq.item));
     let item = move |me: &mut Lower<'a>, ix: &[Term]| {
         let item = inner(me, ix)?;
-        match me.value_behind(&item) {
+        match me.referred_value(&item) {
             own if own.is_defined() => {
                 *noted.borrow_mut() = Some(own);
                 Err(Poison)

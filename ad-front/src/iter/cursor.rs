@@ -75,11 +75,11 @@ fn next<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (place, cursor) = (place_arg(me, call, 0)?, of_place(me, call)?);
     let (item, exists) = me.peek_item(&cursor)?;
     let one = me.g.lit_usize(1);
-    let behind = me.g.int(IntOp::Add, cursor.at, one);
+    let next = me.g.int(IntOp::Add, cursor.at, one);
     let at = match me.g.bool_value(exists) {
-        Some(true) => behind,
+        Some(true) => next,
         Some(false) => cursor.at,
-        None => me.g.select(exists, behind, cursor.at),
+        None => me.g.select(exists, next, cursor.at),
     };
     me.write_place(&place, Value::Cursor(Rc::new(Cursor { seq: cursor.seq.clone(), at })))?;
     Ok(item)

@@ -3,7 +3,7 @@
 //!
 //! This module does not resolve jumps; `flow` does.
 
-use super::PushedOnly;
+use super::{Payload, PushedOnly};
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
 use crate::translation::cells::{Cell, CellValue};
@@ -11,8 +11,9 @@ use crate::translation::enclosing::ExtraCarry;
 use crate::translation::jumps::OuterJump;
 use crate::value::{Lowered, Seq, Value};
 use ad_ir::catalogue;
-use ad_ir::diag::SrcRange;
+use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Term, Type};
+use ad_ir::memory_order::HasLayouts;
 
 impl<'a> Lower<'a> {
     /// Allocates cells for the jumps out of a loop.
@@ -44,8 +45,57 @@ impl<'a> Lower<'a> {
         leaves
     }
 
+    /// Carries the values of jumps through the steps after the jump. `unknown`: the leaves whose
+    /// value a counting run does not know.
+    pub(super) fn carry_jump_values(
+        &mut self,
+        exits: &mut [(Term, Vec<Payload<'a>>)],
+        unknown: &mut Vec<Term>,
+        range: SrcRange,
+    ) -> Lowered<Vec<ExtraCarry>> {
+        let mut more = Vec::new();
+        for (flag, payload) in exits {
+            let taken = *flag;
+            for p in payload.iter_mut() {
+                for t in &mut p.leaves.terms {
+                    let mut m = self.carry_jump_value(taken, *t, range)?;
+                    // A counting run does not know what is pushed; the jump's value may have it.
+                    if self.g.depends_on(m.next, self.growable.unknown()) {
+                        m.next = m.carried;
+                        unknown.push(m.carried);
+                    }
+                    *t = m.carried;
+                    more.push(m);
+                }
+            }
+        }
+        Ok(more)
+    }
+
+    /// Replaces the values that jumps carry in one step by those after the loop.
+    pub(super) fn set_jump_values(
+        &mut self,
+        payloads: &mut [Vec<Payload<'a>>],
+        last: &[Term],
+        unknown: &[Term],
+    ) -> Lowered<()> {
+        let mut more = last.iter();
+        for p in payloads.iter_mut().flatten() {
+            for (t, key) in p.leaves.terms.iter_mut().zip(&p.leaves.keys) {
+                let item = std::mem::replace(t, *more.next().ok_or(Poison)?);
+                if unknown.contains(&item) {
+                    *t = self.g.placeholder(self.g.ty(*t).clone());
+                    self.growable.add_unknown(*t);
+                }
+                self.layouts().note_rows(*t, &[item]);
+                self.inference.set_literals(*t, key.as_slice());
+            }
+        }
+        Ok(())
+    }
+
     /// Carries a value from the step in which a jump is taken to the end of the loop.
-    pub(super) fn carry_jump_value(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<ExtraCarry> {
+    fn carry_jump_value(&mut self, taken: Term, value: Term, range: SrcRange) -> Lowered<ExtraCarry> {
         let shape = self.g.shape(value).to_vec();
         if shape.iter().any(|&n| !self.g.is_closed(n)) {
             return Err(self.error(range, catalogue::size_depends_on_index()));

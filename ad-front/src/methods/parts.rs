@@ -426,8 +426,8 @@ pub(crate) fn split_at<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, 
         axes.push(range(start, end));
         me.part_of(x, &axes, call.range)
     };
-    let (before, behind) = (part(None, Some(at))?, part(Some(at), None)?);
-    Ok(Value::Tuple([before, behind].into()))
+    let (before, after) = (part(None, Some(at))?, part(Some(at), None)?);
+    Ok(Value::Tuple([before, after].into()))
 }
 
 /// Products of vectors and matrices, at least one of which has a dynamic length.

@@ -85,9 +85,9 @@ pub fn bound(g: &Graph, scan: &Scan, others: &mut Analyses) -> Option<Bound> {
 /// its rows are zeros.
 fn idle(g: &Graph, scan: &Scan, (reach, zeros): (&[Term], &HashSet<Term>), fact: (Term, bool)) -> bool {
     // The value of each term if the fact holds, as far as conditionals and sums with zeros show it.
-    let mut is: HashMap<Term, IterationValue> = HashMap::with_capacity(reach.len());
+    let mut values: HashMap<Term, IterationValue> = HashMap::with_capacity(reach.len());
     for &t in reach {
-        let of = |c: Term| is.get(&c).copied().unwrap_or(IterationValue::Term(c));
+        let of = |c: Term| values.get(&c).copied().unwrap_or(IterationValue::Term(c));
         let own = match g.node(t) {
             _ if t == fact.0 => IterationValue::Bool(fact.1),
             Node::Cond { cond, then, other } => choice(of(*cond), of(*then), of(*other), t),
@@ -119,9 +119,9 @@ fn idle(g: &Graph, scan: &Scan, (reach, zeros): (&[Term], &HashSet<Term>), fact:
             Node::Scatter { put: Put::Add, dst, src, .. } if of(*src) == IterationValue::Blank => of(*dst),
             _ => plain(g, t, zeros),
         };
-        is.insert(t, own);
+        values.insert(t, own);
     }
-    scan.body.results.iter().enumerate().all(|(k, t)| match is[t] {
+    scan.body.results.iter().enumerate().all(|(k, t)| match values[t] {
         IterationValue::Term(t) => k < scan.init.len() && matches!(g.node(t), Node::Param(n, _) if *n as usize == k),
         IterationValue::Blank => k >= scan.init.len(),
         IterationValue::Bool(value) => k >= scan.init.len() && !value,

@@ -21,8 +21,8 @@ pub mod rewrite;
 pub mod valid;
 
 pub use crate::prim::TypeError;
-pub use crate::term::axis;
 pub use crate::term::{Contraction, Elem, IntTy, Lit, RealTy, Term, Type};
+pub use crate::term::{axis, other_axes};
 pub use build::int_op;
 pub use graph::Graph;
 pub use node::LEAF;

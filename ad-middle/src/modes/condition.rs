@@ -14,6 +14,13 @@ use ad_ir::prim::Prim;
 /// little and is still correct.
 const MAX_NESTING: usize = 8;
 
+/// The guard of the other arm that all these conditionals with a zero arm share, if there is one.
+pub(crate) fn common_guard(g: &Graph, mut terms: impl Iterator<Item = Term>) -> Option<Guard> {
+    let guard = |t: Term| zero_arm(g, t).map(|arm| arm.0);
+    let first = guard(terms.next()?)?;
+    terms.all(|t| guard(t) == Some(first)).then_some(first)
+}
+
 /// For a conditional with a zero arm: the guard of the other arm, and that arm.
 pub(crate) fn zero_arm(g: &Graph, t: Term) -> Option<(Guard, Term)> {
     match *g.node(t) {

@@ -11,13 +11,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Prim;
 use ad_ir::sorted::{SortedMap, SortedSet};
 
 use super::Refusal;
-use super::condition::{wrap, zero_arm};
+use super::condition::{common_guard, wrap, zero_arm};
 use super::cotangent::{Cotangent, add};
 use super::forms::Tangent;
 use super::linear::KnownZeros;
@@ -325,7 +324,7 @@ pub(crate) fn transposed<S: Step>(
     if cts.is_empty() {
         return;
     }
-    let guard = common_guard(g, &cts);
+    let guard = common_guard(g, cts.values().map(|ct| ct.term));
     if guard.is_some() {
         for ct in cts.values_mut() {
             ct.term = zero_arm(g, ct.term).map_or(ct.term, |arm| arm.1);
@@ -360,17 +359,6 @@ pub(crate) fn begin(g: &mut Graph, before: Option<Cotangent>, sum: Option<Term>)
     }
 }
 
-/// The guard that all these cotangents share, if there is one.
-fn common_guard(g: &Graph, cts: &SortedMap<usize, Cotangent>) -> Option<Guard> {
-    let mut all = cts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
-    let first = all.next()??;
-    all.all(|guard| guard == Some(first)).then_some(first)
-}
-
-fn at_least_idle(zeros: KnownZeros) -> KnownZeros {
-    if zeros == KnownZeros::None { zeros } else { zeros.max(KnownZeros::Idle) }
-}
-
 /// The cotangents that a loop sends to its arguments, by their numbers.
 fn sent<S: Step>(
     g: &mut Graph,
@@ -395,7 +383,7 @@ fn sent<S: Step>(
         seeds.insert(k, steps.row(g, ct.term));
     }
     let mut masked: SortedMap<usize, KnownZeros> =
-        seeds.keys().map(|&k| (k, cts.get(&k).map_or(KnownZeros::Idle, |ct| at_least_idle(ct.hidden(g))))).collect();
+        seeds.keys().map(|&k| (k, cts.get(&k).map_or(KnownZeros::Idle, |ct| ct.hidden(g).at_least_idle()))).collect();
     // A cotangent that a step passes to the step before it may be a zero of an arm that the step
     // has not taken.
     let StepCotangents { found, left } = loop {
@@ -403,7 +391,7 @@ fn sent<S: Step>(
         let all = fold.body.cotangents(g, params, &given, &sums);
         let more: Vec<(usize, KnownZeros)> = (0..carries)
             .filter_map(|k| {
-                let zeros = all.found.get(&k).map_or(KnownZeros::Idle, |ct| at_least_idle(ct.hidden(g)));
+                let zeros = all.found.get(&k).map_or(KnownZeros::Idle, |ct| ct.hidden(g).at_least_idle());
                 (zeros > *masked.get(&k)?).then_some((k, zeros))
             })
             .collect();

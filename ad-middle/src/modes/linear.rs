@@ -43,6 +43,13 @@ pub(crate) enum KnownZeros {
     Arm,
 }
 
+impl KnownZeros {
+    /// These zeros, as those of a value that a step of a loop does not read.
+    pub(crate) fn at_least_idle(self) -> Self {
+        if self == KnownZeros::None { self } else { self.max(KnownZeros::Idle) }
+    }
+}
+
 impl Lin {
     /// The image of a tangent.
     pub(crate) fn apply(&self, g: &mut Graph, x: Term) -> Term {

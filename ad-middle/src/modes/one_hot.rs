@@ -12,7 +12,7 @@ use crate::passes::simplify::{
     self,
     scatter::{Scattered, sum_of_scattered},
 };
-use ad_ir::ir::{Contraction, Graph, Node, Put, Term, axis};
+use ad_ir::ir::{Contraction, Graph, Node, Put, Term, axis, other_axes};
 use ad_ir::prim::structural::Applied;
 use ad_ir::prim::{Binary, Cmp, Prim, Unary};
 
@@ -47,7 +47,7 @@ fn one_hot_axes(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
             .filter_map(|(a, at)| perm.iter().position(|&p| p == a).map(|k| (axis(k), at)))
             .collect(),
         Prim::Replicate(new) => {
-            let old: Vec<u8> = (0..g.rank(x)).map(axis).filter(|a| !new.contains(a)).collect();
+            let old: Vec<u8> = other_axes(g.rank(x), new);
             below(0).into_iter().map(|(a, at)| (old[usize::from(a)], at)).collect()
         }
         Prim::Contract(spec) => {
@@ -59,7 +59,7 @@ fn one_hot_axes(g: &Graph, x: Term, depth: usize) -> Vec<(u8, Term)> {
             found
         }
         Prim::Sum(axes) => {
-            let left: Vec<u8> = (0..g.rank(args[0])).map(axis).filter(|a| !axes.contains(a)).collect();
+            let left: Vec<u8> = other_axes(g.rank(args[0]), axes);
             let place = |a: u8| left.iter().position(|&l| l == a).map(axis);
             below(0).into_iter().filter_map(|(a, at)| Some((place(a)?, at))).collect()
         }

@@ -17,7 +17,7 @@ use super::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::uses::Uses;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
-use ad_ir::ir::{Graph, Node, Term, axis};
+use ad_ir::ir::{Graph, Node, Term, axis, other_axes};
 use ad_ir::prim::{Binary, Prim, Unary};
 
 /// A map between the base term and the sum. A path lists them from the outermost to the innermost.
@@ -85,7 +85,7 @@ fn outside(g: &mut Graph, t: Term, there: (&HashMap<Term, usize>, &Known)) -> Op
     for over in tries {
         let Some((maps, base, own)) = path(g, args[0], &over, there) else { continue };
         let inner = applied(g, &maps, args[0], &over, (base, &own));
-        let left: Vec<u8> = others(g.rank(args[0]), &over);
+        let left: Vec<u8> = other_axes(g.rank(args[0]), &over);
         let rest = left.iter().enumerate().filter(|(_, a)| axes.contains(a)).map(|(k, _)| axis(k));
         let rest: Vec<u8> = rest.collect();
         return Some(g.sum_axes(inner, &rest));
@@ -157,15 +157,10 @@ fn joined(g: &mut Graph, x: Term, y: Term) -> Option<Term> {
     None
 }
 
-/// The axes of an array of this rank that are not in `axes`, ascending.
-fn others(rank: usize, axes: &[u8]) -> Vec<u8> {
-    (0..rank).map(axis).filter(|a| !axes.contains(a)).collect()
-}
-
 /// The axes in `axes` (of an array of this rank) that remain after the axes `gone` have been
 /// summed, by their new numbers.
 fn renumbered(rank: usize, gone: &[u8], axes: &[u8]) -> Vec<u8> {
-    let left = others(rank, gone);
+    let left = other_axes(rank, gone);
     axes.iter().filter_map(|a| left.iter().position(|l| l == a)).map(axis).collect()
 }
 
@@ -207,7 +202,7 @@ fn path(
             }
             // If other terms read the sum as well, it is computed in any case.
             Node::Prim(Prim::Sum(axes), args) if alone => {
-                let left = others(g.rank(args[0]), axes);
+                let left = other_axes(g.rank(args[0]), axes);
                 over = over.iter().map(|&a| left[usize::from(a)]).collect();
                 t = args[0];
                 Map::Summed(axes.to_vec())
@@ -247,7 +242,7 @@ fn applied(g: &mut Graph, maps: &[Map], t: Term, over: &[u8], (base, own): (Term
         match map {
             Map::Summed(axes) => {
                 rank += axes.len();
-                let left = others(rank, axes);
+                let left = other_axes(rank, axes);
                 gone = gone.iter().map(|&a| left[usize::from(a)]).collect();
             }
             Map::Replicated(axes, _) => {
@@ -278,7 +273,7 @@ fn applied(g: &mut Graph, maps: &[Map], t: Term, over: &[u8], (base, own): (Term
             Map::Summed(axes) => {
                 // The axes, numbered as in the summed term.
                 let inner = rank + axes.len();
-                let left = others(inner, axes);
+                let left = other_axes(inner, axes);
                 let gone: Vec<u8> = gone.iter().map(|&a| left[usize::from(a)]).collect();
                 let axes = renumbered(inner, &gone, axes);
                 g.sum_axes(sum, &axes)

@@ -83,17 +83,17 @@ pub fn lower_alone(g: &mut Graph, roots: &[Term]) -> Result<(LoweredGraph, Sorte
     Ok((lowered?, fired))
 }
 
-/// Lowers the roots, or returns a text that names a term that cannot be emitted. `own` are the
+/// Lowers the roots, or returns a text that names a term that cannot be emitted. `exact` are the
 /// terms that decisions of the function depend on. If it is not given, the terms that decisions of
 /// these roots depend on are exact.
-pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<LoweredGraph, String> {
+pub(crate) fn lower(g: &mut Graph, roots: &[Term], exact: Option<&HashSet<Term>>) -> Result<LoweredGraph, String> {
     let replaced = one_call::replaced(g, roots);
     if replaced.is_empty() {
-        return lower_plainly(g, roots, own);
+        return lower_plainly(g, roots, exact);
     }
     let new: Vec<Term> = roots.iter().map(|t| replaced[t]).collect();
-    let own = own.map(|own| own.iter().map(|t| replaced.get(t).copied().unwrap_or(*t)).collect());
-    let mut lowered = lower_plainly(g, &new, own.as_ref())?;
+    let exact = exact.map(|exact| exact.iter().map(|t| replaced.get(t).copied().unwrap_or(*t)).collect());
+    let mut lowered = lower_plainly(g, &new, exact.as_ref())?;
     for (t, new) in replaced {
         if let Some(&made) = lowered.new.get(&new) {
             lowered.new.insert(t, made);
@@ -103,10 +103,10 @@ pub(crate) fn lower(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) 
 }
 
 /// As [`lower`], for a routine that makes each call once.
-fn lower_plainly(g: &mut Graph, roots: &[Term], own: Option<&HashSet<Term>>) -> Result<LoweredGraph, String> {
+fn lower_plainly(g: &mut Graph, roots: &[Term], exact: Option<&HashSet<Term>>) -> Result<LoweredGraph, String> {
     let mut analyses = Analyses::default();
     let runs = runs(g, roots, &mut analyses);
-    let exact = exact::of_routine(g, roots, own, &runs, &mut analyses);
+    let exact = exact::of_routine(g, roots, exact, &runs, &mut analyses);
     let stepwise = read_stepwise(g, roots);
     let mut lower = Lowering {
         g,
@@ -488,34 +488,12 @@ impl Lowering<'_> {
             }
             parts.push(ragged::saved(self.g, opened.l, Rows { row, all: row, how, under: None }, size));
         }
-        let g = &mut *self.g;
         for one in inner {
-            let (Some(&of), Some(&steps)) = (body.get(&one.of), body.get(&one.steps)) else {
-                return Err("an inner loop that is not in the body".into());
-            };
-            let Node::Tuple(all) = g.node(of).clone() else { return Err("a loop without parts".into()) };
-            // The number of rows before an iteration.
-            let (usize_ty, zero) = (Type::scalar(Elem::USIZE), g.lit_usize(0));
-            let now = leaf(g, usize_ty.clone());
-            let next = g.int(IntOp::Add, now, steps);
-            let last = leaf(g, usize_ty);
-            l.carries.push(Carry { init: zero, now, next, last });
-            let before = leaf(g, Type::Array(Elem::USIZE, [scan.count].into()));
-            l.rows.push(Rows { row: now, all: before, how: RowGrowth::None, under: None });
-            for &row in &all[all.len() - one.rows.len()..] {
-                let (elem, shape) = (g.elem(row), g.shape(row)[1..].to_vec());
-                let all = leaf(g, Type::Array(elem, std::iter::once(last).chain(shape).collect()));
-                l.rows.push(Rows { row, all, how: RowGrowth::Inner, under: None });
-                let vars = [g.fresh(), g.fresh()];
-                let [i, j] = vars.map(|v| g.mk(Node::Var(v)));
-                let first = g.index(before, &[i]);
-                let at = g.int(IntOp::Add, first, j);
-                parts.push(g.gather(all, [scan.count, parts[one.bound]].into(), &vars, &[at]));
-            }
+            one.add_rows(self.g, &body, &mut l, &mut parts)?;
         }
         if let Some(mark) = mark {
             parts.extend(lasts);
-            let counter = scan.stop.and_then(|_| merge_runs::counting(g, &scan));
+            let counter = scan.stop.and_then(|_| merge_runs::counting(self.g, &scan));
             parts.extend(mark.counts_steps().then(|| counter.map_or(steps, |k| parts[k])));
         }
         if cfg!(debug_assertions)

@@ -11,7 +11,7 @@ use ad_ir::analysis::guards::Guard;
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 use ad_ir::prim::Prim;
 
-use super::delta::{Delta, DeltaId, DeltaLeaf, ScanDelta, Tangent};
+use super::delta::{Delta, DeltaId, DeltaLeaf, Dual, ScanDelta, Tangent};
 use super::derived::Derived;
 use super::dual::{Dualise, dual_of};
 use super::residuals::residuals;
@@ -39,24 +39,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         "a loop that carries or captures a tuple is split into components before differentiation"
     );
     let carries = scan.init.len();
-    let mut carried: Vec<bool> = init.iter().map(|t| !t.is_zero()).collect();
-    // The active carried values are a least fixed point, since an earlier step may make a value
-    // active.
-    let body = loop {
-        let active = |leaf: DeltaLeaf| match leaf {
-            DeltaLeaf::Param(k) => {
-                let k = k as usize;
-                if k < carries { carried[k] } else { !rest[k - carries].is_zero() }
-            }
-            DeltaLeaf::Input(_) => false,
-        };
-        let body = dual_of(d.g, &s.body.results, &active, true);
-        let more: Vec<bool> = (0..carries).map(|k| carried[k] || body.tangents[k].is_some()).collect();
-        if more == carried {
-            break body;
-        }
-        carried = more;
-    };
+    let (body, carried) = active_body(d.g, s, &init, &rest);
     // A loop that reads reals and computes only integers or booleans (an index, a count) has no
     // derivative. It saves nothing, and its term, which may be a size, does not change.
     if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
@@ -134,6 +117,28 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
         .map(|(k, has)| if has { Tangent::Array(d.out.push(Delta::Part(id, k))) } else { Tangent::Zero })
         .collect();
     (primal, Tangent::Tuple(parts))
+}
+
+/// The dual numbers of a body, and the carried values that are active. These are a least fixed
+/// point, since an earlier step may make a value active.
+fn active_body(g: &mut Graph, s: &Scan, init: &[Tangent], rest: &[Tangent]) -> (Dual, Vec<bool>) {
+    let carries = s.init.len();
+    let mut carried: Vec<bool> = init.iter().map(|t| !t.is_zero()).collect();
+    loop {
+        let active = |leaf: DeltaLeaf| match leaf {
+            DeltaLeaf::Param(k) => {
+                let k = k as usize;
+                if k < carries { carried[k] } else { !rest[k - carries].is_zero() }
+            }
+            DeltaLeaf::Input(_) => false,
+        };
+        let body = dual_of(g, &s.body.results, &active, true);
+        let more: Vec<bool> = (0..carries).map(|k| carried[k] || body.tangents[k].is_some()).collect();
+        if more == carried {
+            return (body, carried);
+        }
+        carried = more;
+    }
 }
 
 /// A row of a step, or zeros if the step does nothing.
@@ -233,6 +238,32 @@ fn derived_originals(s: &Scan) -> usize {
     s.body.params.len()
 }
 
+/// The leaf that is parameter `k` of a body.
+fn param(k: usize) -> DeltaLeaf {
+    DeltaLeaf::Param(u32::try_from(k).unwrap_or(u32::MAX))
+}
+
+/// The cotangents that one step sends to its leaves. `masked` has what is known of the zeros of the
+/// cotangents of its results, and gets what follows for those of the steps before it: a cotangent
+/// that a step passes on may be a zero of an arm that the step has not taken.
+fn body_cotangents(
+    g: &mut Graph,
+    s: &ScanDelta,
+    seeds: &[Option<Term>],
+    masked: &mut [KnownZeros],
+    sums: &SortedMap<DeltaLeaf, Term>,
+) -> rev::Found {
+    loop {
+        let found = rev::transpose(g, &s.body, seeds, masked, sums);
+        let sent = |k: usize| found.leaves.get(&param(k)).map_or(KnownZeros::Idle, |ct| ct.hidden(g).at_least_idle());
+        let more: Vec<usize> = (0..s.scan.init.len()).filter(|&k| sent(k) > masked[k]).collect();
+        if more.is_empty() {
+            return found;
+        }
+        more.into_iter().for_each(|k| masked[k] = sent(k));
+    }
+}
+
 /// The cotangents that a loop sends to its arguments, given those of its parts. `before` has
 /// cotangents of captures that the loop adds to: the first cotangent sent to such a capture
 /// contains them. Arrays that the loop changes back are added to `undone`.
@@ -249,10 +280,9 @@ pub(super) fn transpose(
     let all: Vec<usize> = (0..s.body.primal.len())
         .filter(|&k| if k < carries { s.carried[k] } else { s.body.tangents[k].is_some() })
         .collect();
-    let at_least = |zeros: KnownZeros| if zeros == KnownZeros::None { zeros } else { zeros.max(KnownZeros::Idle) };
     // The only step of a loop starts with the cotangents of the results themselves.
     let one = literal_steps(g, &s.scan) == Some(1);
-    let start = |zeros: KnownZeros| if one { zeros } else { at_least(zeros) };
+    let start = |zeros: KnownZeros| if one { zeros } else { zeros.at_least_idle() };
     let seen = |k: usize| parts.get(&k).map_or(KnownZeros::Idle, |ct| start(ct.hidden(g)));
     let mut masked: Vec<KnownZeros> = (0..s.body.primal.len()).map(seen).collect();
     let mut derived = Derived::new(&s.scan);
@@ -280,7 +310,6 @@ pub(super) fn transpose(
             outer_init.push(begin.map_or_else(|| g.zeros_like(s.scan.captures[k]), |ct| ct.term));
         }
     }
-    let param = |k: usize| DeltaLeaf::Param(u32::try_from(k).unwrap_or(u32::MAX));
     let leaf_sums: SortedMap<DeltaLeaf, Term> = sums.iter().map(|&(k, sum)| (param(carries + k), sum)).collect();
     order.extend(carries..carries + caught);
     let mut outer_captures = s.scan.captures.to_vec();
@@ -297,17 +326,7 @@ pub(super) fn transpose(
             outer_xs.push(ct.term);
         }
     }
-    // A cotangent that a step passes to the step before it may be a zero of an arm that the step
-    // has not taken.
-    let found = loop {
-        let found = rev::transpose(g, &s.body, &seeds, &masked, &leaf_sums);
-        let sent = |k: usize| found.leaves.get(&param(k)).map_or(KnownZeros::Idle, |ct| at_least(ct.hidden(g)));
-        let more: Vec<usize> = (0..carries).filter(|&k| sent(k) > masked[k]).collect();
-        if more.is_empty() {
-            break found;
-        }
-        more.into_iter().for_each(|k| masked[k] = sent(k));
-    };
+    let found = body_cotangents(g, s, &seeds, &mut masked, &leaf_sums);
     let leaf = |k: usize| found.leaves.get(&param(k)).copied();
     let masked = all.iter().map(|&k| masked[k]).max().unwrap_or(KnownZeros::None);
     let hidden = |g: &Graph, k: usize| leaf(k).map_or(masked, |ct| ct.hidden(g).max(masked));

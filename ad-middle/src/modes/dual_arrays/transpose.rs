@@ -9,7 +9,7 @@ use ad_ir::ir::{Graph, Loc, Node, Put, Term};
 
 use super::delta::{Delta, DeltaId, DeltaLeaf, Dual};
 use super::scan;
-use crate::modes::condition::{self, mask, wrap, zero_arm};
+use crate::modes::condition::{self, common_guard, mask, wrap, zero_arm};
 pub(super) use crate::modes::cotangent::Cotangent;
 use crate::modes::cotangent::{add, commute};
 pub(super) use crate::modes::linear::KnownZeros;
@@ -97,7 +97,7 @@ impl Pass<'_> {
     /// read few elements does not pass over the whole array.
     fn running(&mut self, g: &mut Graph, s: &super::delta::ScanDelta, parts: &SortedMap<usize, Cotangent>) -> Running {
         let mut all = Running::new();
-        let under = common_guard(g, parts);
+        let under = common_guard(g, parts.values().map(|ct| ct.term));
         // A masked cotangent is not added to an unmasked one, unless the loop runs under that mask.
         let joins = |g: &Graph, t: Term| match zero_arm(g, t) {
             Some((mask, _)) => under.is_some_and(|guard| condition::implies(g, guard, mask)),
@@ -234,13 +234,6 @@ impl Pass<'_> {
     }
 }
 
-/// The guard that all these cotangents share, if there is one.
-fn common_guard(g: &Graph, parts: &SortedMap<usize, Cotangent>) -> Option<Guard> {
-    let mut all = parts.values().map(|ct| zero_arm(g, ct.term).map(|arm| arm.0));
-    let first = all.next()??;
-    all.all(|l| l == Some(first)).then_some(first)
-}
-
 /// A loop also commutes with a conditional: if all its cotangents are zero unless one condition
 /// holds, it runs under that condition.
 fn loop_cotangents(
@@ -250,7 +243,9 @@ fn loop_cotangents(
     before: &Running,
     undone: &mut Vec<(Term, Term)>,
 ) -> Vec<(DeltaId, Cotangent)> {
-    let Some(guard) = common_guard(g, parts) else { return scan::transpose(g, s, parts, before, undone) };
+    let Some(guard) = common_guard(g, parts.values().map(|ct| ct.term)) else {
+        return scan::transpose(g, s, parts, before, undone);
+    };
     let arm = |g: &Graph, ct: &Cotangent| Cotangent {
         term: zero_arm(g, ct.term).map_or(ct.term, |arm| arm.1),
         masked: ct.masked,
@@ -285,7 +280,7 @@ fn call_cotangents(
     c: &super::call::CallDelta,
     parts: &SortedMap<usize, Cotangent>,
 ) -> Vec<(DeltaId, Cotangent)> {
-    let guard = common_guard(g, parts);
+    let guard = common_guard(g, parts.values().map(|ct| ct.term));
     let arm = |ct: &Cotangent| match guard.and(zero_arm(g, ct.term)) {
         Some((_, arm)) => Cotangent { term: arm, masked: ct.masked },
         None => *ct,

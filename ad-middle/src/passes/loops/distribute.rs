@@ -16,60 +16,15 @@ use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
 impl Distribution<'_> {
     /// The remaining loop, and the tuple of all results.
     pub(super) fn make(mut self) -> Term {
-        let (carries, captures) = (self.carries(), self.scan.captures.len());
-        let total = self.scan.body.params.len();
         let stays = |me: &Self, k: usize| matches!(me.placement[k], Placement::Keep);
         let left: Vec<usize> = (0..self.placement.len()).filter(|&k| stays(&self, k)).collect();
         if left.len() == self.placement.len() {
             return self.g.scan(self.scan);
         }
-        let kept: Vec<usize> = left.iter().copied().filter(|&k| k < carries).collect();
         let mut parts: Vec<Option<Term>> = vec![None; self.placement.len()];
         let mut rows: Vec<Term> = Vec::new();
         if !left.is_empty() || !self.saved.is_empty() {
-            let mut results: Vec<Term> = left.iter().map(|&k| self.scan.body.results[k]).collect();
-            // A term that is saved may be a row of the loop already.
-            let mut saved_at = Vec::new();
-            for &t in &self.saved {
-                let row = (kept.len()..results.len()).find(|&n| results[n] == t);
-                saved_at.push(row.unwrap_or(results.len()));
-                results.extend(row.is_none().then_some(t));
-            }
-            // The parameters that occur, in their order: carried values, captures (with new ones),
-            // rows.
-            let occurs: SortedSet<usize> = self
-                .g
-                .reachable(&results)
-                .into_iter()
-                .filter_map(|t| if let Node::Param(k, _) = self.g.node(t) { Some(*k as usize) } else { None })
-                .collect();
-            let caught: Vec<usize> = (carries..carries + captures)
-                .chain((0..carries).filter(|k| !kept.contains(k)))
-                .filter(|k| occurs.contains(k))
-                .collect();
-            let consumed: Vec<usize> = (carries + captures..total).filter(|k| occurs.contains(k)).collect();
-            let order: Vec<usize> = kept.iter().chain(&caught).chain(&consumed).copied().collect();
-            let params: Vec<Type> = order.iter().map(|&k| self.scan.body.params[k].clone()).collect();
-            let mut args: Vec<Term> = (0..total).map(|k| self.g.param(k, self.scan.body.params[k].clone())).collect();
-            for (new, &old) in order.iter().enumerate() {
-                args[old] = self.g.param(new, params[new].clone());
-            }
-            let body = Body { params: self.scan.body.params.clone(), results: results.into() };
-            let results = self.g.instantiate(&body, &args).into();
-            let outer = |k: usize| if k < carries { self.scan.init[k] } else { self.scan.captures[k - carries] };
-            let rest = self.g.scan(Scan {
-                count: self.scan.count,
-                reverse: self.scan.reverse,
-                stop: None,
-                init: kept.iter().map(|&k| self.scan.init[k]).collect(),
-                captures: caught.iter().map(|&k| outer(k)).collect(),
-                xs: consumed.iter().map(|&k| self.scan.xs[k - carries - captures]).collect(),
-                body: Body { params: params.into(), results },
-            });
-            for (n, &k) in left.iter().enumerate() {
-                parts[k] = Some(self.g.proj(rest, n));
-            }
-            rows = saved_at.into_iter().map(|n| self.g.proj(rest, n)).collect();
+            rows = self.remaining_loop(&left, &mut parts);
         }
         let (var, args) = self.step(&rows);
         let results = self.scan.body.results.to_vec();
@@ -131,6 +86,57 @@ impl Distribution<'_> {
         }
         let all: Vec<Term> = parts.into_iter().flatten().collect();
         self.g.tuple(&all)
+    }
+
+    /// The loop for the results `left`. It also saves terms for what leaves the loop: their rows
+    /// are the result. The results of the loop are put into `parts`.
+    fn remaining_loop(&mut self, left: &[usize], parts: &mut [Option<Term>]) -> Vec<Term> {
+        let (carries, captures) = (self.carries(), self.scan.captures.len());
+        let total = self.scan.body.params.len();
+        let kept: Vec<usize> = left.iter().copied().filter(|&k| k < carries).collect();
+        let mut results: Vec<Term> = left.iter().map(|&k| self.scan.body.results[k]).collect();
+        // A term that is saved may be a row of the loop already.
+        let mut saved_at = Vec::new();
+        for &t in &self.saved {
+            let row = (kept.len()..results.len()).find(|&n| results[n] == t);
+            saved_at.push(row.unwrap_or(results.len()));
+            results.extend(row.is_none().then_some(t));
+        }
+        // The parameters that occur, in their order: carried values, captures (with new ones),
+        // rows.
+        let occurs: SortedSet<usize> = self
+            .g
+            .reachable(&results)
+            .into_iter()
+            .filter_map(|t| if let Node::Param(k, _) = self.g.node(t) { Some(*k as usize) } else { None })
+            .collect();
+        let caught: Vec<usize> = (carries..carries + captures)
+            .chain((0..carries).filter(|k| !kept.contains(k)))
+            .filter(|k| occurs.contains(k))
+            .collect();
+        let consumed: Vec<usize> = (carries + captures..total).filter(|k| occurs.contains(k)).collect();
+        let order: Vec<usize> = kept.iter().chain(&caught).chain(&consumed).copied().collect();
+        let params: Vec<Type> = order.iter().map(|&k| self.scan.body.params[k].clone()).collect();
+        let mut args: Vec<Term> = (0..total).map(|k| self.g.param(k, self.scan.body.params[k].clone())).collect();
+        for (new, &old) in order.iter().enumerate() {
+            args[old] = self.g.param(new, params[new].clone());
+        }
+        let body = Body { params: self.scan.body.params.clone(), results: results.into() };
+        let results = self.g.instantiate(&body, &args).into();
+        let outer = |k: usize| if k < carries { self.scan.init[k] } else { self.scan.captures[k - carries] };
+        let rest = self.g.scan(Scan {
+            count: self.scan.count,
+            reverse: self.scan.reverse,
+            stop: None,
+            init: kept.iter().map(|&k| self.scan.init[k]).collect(),
+            captures: caught.iter().map(|&k| outer(k)).collect(),
+            xs: consumed.iter().map(|&k| self.scan.xs[k - carries - captures]).collect(),
+            body: Body { params: params.into(), results },
+        });
+        for (n, &k) in left.iter().enumerate() {
+            parts[k] = Some(self.g.proj(rest, n));
+        }
+        saved_at.into_iter().map(|n| self.g.proj(rest, n)).collect()
     }
 
     /// The value at the argmin or argmax, or the initial value. Its index is a decision, as the

@@ -14,18 +14,18 @@ use ad_ir::analysis::decisions::{Decisions, decided_by, decisions_in_loops, foll
 use ad_ir::ir::{Graph, Node, Term};
 use ad_ir::prim::Prim;
 
-/// The exact terms of a routine whose loops are merged. `own` are the terms that decisions of the
+/// The exact terms of a routine whose loops are merged. `exact` are the terms that decisions of the
 /// function depend on. If it is not given, the terms that decisions of these roots depend on are
 /// exact.
 pub(super) fn of_routine(
     g: &Graph,
     roots: &[Term],
-    own: Option<&HashSet<Term>>,
+    exact: Option<&HashSet<Term>>,
     runs: &SortedMap<Term, MergedLoop>,
     analyses: &mut Analyses,
 ) -> HashSet<Term> {
-    let mut exact = match own {
-        Some(own) => decisions_in_loops(g, roots, own.iter().copied().collect()),
+    let mut exact = match exact {
+        Some(exact) => decisions_in_loops(g, roots, exact.iter().copied().collect()),
         None => (*analyses.get::<Decisions>(g, roots)).clone(),
     };
     for run in runs.values() {

@@ -14,11 +14,13 @@ mod matching;
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
+use super::opened::{Carry, Loop, RowGrowth, Rows, leaf};
 use crate::passes::simplify::simplify_exactly;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::guards::{Guard, Guards, else_blank};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::{Body, Elem, Graph, Node, Scan, Term, Type, valid};
+use ad_ir::prim::IntOp;
 use equal::EqualResults;
 use matching::{Args, ExtraInputs, LoopPair, LoopsToMerge, Matched, carried, counts, stopping};
 
@@ -52,6 +54,43 @@ pub(crate) struct Inner {
     pub(crate) bound: usize,
     /// The number of rows in one iteration.
     pub(crate) steps: Term,
+}
+
+impl Inner {
+    /// Adds the rows to the outer loop `l`, whose body consists of these terms. They are collected
+    /// over all iterations, and each iteration has a number of rows of its own. `parts` are the
+    /// results of the outer loop.
+    pub(super) fn add_rows(
+        &self,
+        g: &mut Graph,
+        body: &HashMap<Term, Term>,
+        l: &mut Loop,
+        parts: &mut Vec<Term>,
+    ) -> Result<(), String> {
+        let (Some(&of), Some(&steps)) = (body.get(&self.of), body.get(&self.steps)) else {
+            return Err("an inner loop that is not in the body".into());
+        };
+        let Node::Tuple(all) = g.node(of).clone() else { return Err("a loop without parts".into()) };
+        // The number of rows before an iteration.
+        let (usize_ty, zero) = (Type::scalar(Elem::USIZE), g.lit_usize(0));
+        let now = leaf(g, usize_ty.clone());
+        let next = g.int(IntOp::Add, now, steps);
+        let last = leaf(g, usize_ty);
+        l.carries.push(Carry { init: zero, now, next, last });
+        let before = leaf(g, Type::Array(Elem::USIZE, [l.count].into()));
+        l.rows.push(Rows { row: now, all: before, how: RowGrowth::None, under: None });
+        for &row in &all[all.len() - self.rows.len()..] {
+            let (elem, shape) = (g.elem(row), g.shape(row)[1..].to_vec());
+            let all = leaf(g, Type::Array(elem, std::iter::once(last).chain(shape).collect()));
+            l.rows.push(Rows { row, all, how: RowGrowth::Inner, under: None });
+            let vars = [g.fresh(), g.fresh()];
+            let [i, j] = vars.map(|v| g.mk(Node::Var(v)));
+            let first = g.index(before, &[i]);
+            let at = g.int(IntOp::Add, first, j);
+            parts.push(g.gather(all, [l.count, parts[self.bound]].into(), &vars, &[at]));
+        }
+        Ok(())
+    }
 }
 
 /// The merged loops, by the terms of their counting runs.

@@ -5,7 +5,7 @@ use super::arith::negated;
 use super::{Rule, rule};
 use ad_ir::analysis::range::Facts;
 use ad_ir::analysis::zeros::is_zero;
-use ad_ir::ir::{Elem, Graph, Node, Term, axis};
+use ad_ir::ir::{Elem, Graph, Node, Term, axis, other_axes};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
@@ -86,15 +86,10 @@ fn transposed(g: &Graph, t: Term) -> Option<(Term, Vec<u8>)> {
     }
 }
 
-/// The axes of an array of this rank that are not in `axes`, ascending.
-fn others(rank: usize, axes: &[u8]) -> Vec<u8> {
-    (0..rank).map(axis).filter(|a| !axes.contains(a)).collect()
-}
-
 fn replicate_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, outer_axes, outer_sizes) = replicated(g, t)?;
     let (x, inner_axes, inner_sizes) = replicated(g, inner)?;
-    let kept = others(g.rank(t), &outer_axes);
+    let kept = other_axes(g.rank(t), &outer_axes);
     let mut all: Vec<(u8, Term)> = outer_axes.into_iter().zip(outer_sizes).collect();
     all.extend(inner_axes.iter().map(|&a| kept[usize::from(a)]).zip(inner_sizes));
     all.sort_unstable_by_key(|p| p.0);
@@ -112,7 +107,7 @@ fn transpose_transpose(g: &mut Graph, t: Term) -> Option<Term> {
 fn transpose_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, perm) = transposed(g, t)?;
     let (x, axes, sizes) = replicated(g, inner)?;
-    let kept = others(perm.len(), &axes);
+    let kept = other_axes(perm.len(), &axes);
     let mut new = Vec::new();
     let mut inner_perm = Vec::new();
     for (k, &old) in perm.iter().enumerate() {
@@ -183,8 +178,8 @@ fn sum_transpose(g: &mut Graph, t: Term) -> Option<Term> {
     let (x, perm) = transposed(g, inner)?;
     let mut inner_axes: Vec<u8> = axes.iter().map(|&a| perm[usize::from(a)]).collect();
     inner_axes.sort_unstable();
-    let rest = others(perm.len(), &inner_axes);
-    let kept = others(perm.len(), &axes);
+    let rest = other_axes(perm.len(), &inner_axes);
+    let kept = other_axes(perm.len(), &axes);
     let outer: Option<Vec<u8>> =
         kept.iter().map(|&a| rest.iter().position(|&r| r == perm[usize::from(a)]).map(axis)).collect();
     let s = g.sum_axes(x, &inner_axes);
@@ -194,7 +189,7 @@ fn sum_transpose(g: &mut Graph, t: Term) -> Option<Term> {
 fn sum_sum(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, outer_axes) = summed(g, t)?;
     let (x, inner_axes) = summed(g, inner)?;
-    let kept = others(g.rank(x), &inner_axes);
+    let kept = other_axes(g.rank(x), &inner_axes);
     let mut axes = inner_axes;
     axes.extend(outer_axes.iter().map(|&a| kept[usize::from(a)]));
     axes.sort_unstable();
@@ -204,14 +199,15 @@ fn sum_sum(g: &mut Graph, t: Term) -> Option<Term> {
 fn sum_replicate(g: &mut Graph, t: Term) -> Option<Term> {
     let (inner, axes) = summed(g, t)?;
     let (x, new, sizes) = replicated(g, inner)?;
-    let old = others(g.rank(inner), &new);
+    let old = other_axes(g.rank(inner), &new);
     // The summed axes of x itself, by its own numbers; and the remaining replicated axes, numbered
     // in the result.
     let own: Vec<u8> = (0..old.len()).map(axis).filter(|&k| axes.contains(&old[usize::from(k)])).collect();
     if own.is_empty() {
         return None;
     }
-    let stays: Vec<u8> = others(g.rank(inner), &old.iter().copied().filter(|a| axes.contains(a)).collect::<Vec<_>>());
+    let stays: Vec<u8> =
+        other_axes(g.rank(inner), &old.iter().copied().filter(|a| axes.contains(a)).collect::<Vec<_>>());
     let s = g.sum_axes(x, &own);
     let positions: Option<Vec<u8>> = new.iter().map(|a| stays.iter().position(|s| s == a).map(axis)).collect();
     let r = g.replicate_axes(s, &positions?, &sizes);
@@ -232,7 +228,7 @@ fn sum_pad(g: &mut Graph, t: Term) -> Option<Term> {
     if !axes.iter().all(inside) {
         return None;
     }
-    let kept = others(steps.len(), &axes);
+    let kept = other_axes(steps.len(), &axes);
     let of = |all: &[Term]| kept.iter().map(|&a| all[usize::from(a)]).collect::<Vec<_>>();
     let (starts, sizes) = (of(starts), of(g.shape(inner)));
     let steps: Vec<i64> = kept.iter().map(|&a| steps[usize::from(a)]).collect();
@@ -295,7 +291,7 @@ fn sum_single(g: &mut Graph, t: Term) -> Option<Term> {
     if single.is_empty() {
         return None;
     }
-    let kept = others(shape.len(), &single);
+    let kept = other_axes(shape.len(), &single);
     let inner: Vec<Term> = kept.iter().map(|&a| shape[usize::from(a)]).collect();
     let r = g.reshape(x, &inner);
     let left: Option<Vec<u8>> = left.iter().map(|a| kept.iter().position(|k| k == a).map(axis)).collect();
@@ -313,7 +309,7 @@ fn elementwise_replicate(g: &mut Graph, t: Term) -> Option<Term> {
         return None;
     }
     let sizes: Vec<Term> = common.iter().map(|&a| g.shape(t)[usize::from(a)]).collect();
-    let kept = others(rank, &common);
+    let kept = other_axes(rank, &common);
     let args: Option<Vec<Term>> = parts
         .into_iter()
         .map(|(x, axes, sizes)| {
@@ -348,7 +344,7 @@ fn recast_recast(g: &mut Graph, t: Term) -> Option<Term> {
     let (x, axes, _) = replicated(g, args[0])?;
     let size = |a: &u8| args[1 + usize::from(*a)];
     let (sizes, rest): (Vec<Term>, Vec<Term>) =
-        (axes.iter().map(size).collect(), others(args.len() - 1, &axes).iter().map(size).collect());
+        (axes.iter().map(size).collect(), other_axes(args.len() - 1, &axes).iter().map(size).collect());
     let x = g.recast(x, &rest);
     Some(g.replicate_axes(x, &axes, &sizes))
 }

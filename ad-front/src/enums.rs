@@ -32,14 +32,14 @@ impl<'a> Value<'a> {
     pub(super) fn with_payload(&self, variant: usize, k: usize, field: Value<'a>) -> Value<'a> {
         match self {
             Value::Option(_, exists) => Value::Option(field.into(), *exists),
-            Value::Sum(sum) => {
+            Value::Enum(sum) => {
                 let mut payloads = sum.payloads.to_vec();
                 if let Some(Some(fields)) = payloads.get_mut(variant) {
                     let mut new = fields.to_vec();
                     new[k] = field;
                     *fields = new.into();
                 }
-                Value::Sum(Rc::new(EnumValue { payloads: payloads.into(), ..(**sum).clone() }))
+                Value::Enum(Rc::new(EnumValue { payloads: payloads.into(), ..(**sum).clone() }))
             }
             _ => Value::Never,
         }
@@ -87,7 +87,7 @@ impl<'a> Lower<'a> {
                 let content = (**content).clone();
                 self.branch(*exists, |_| Ok(content), |me| me.exit(k, Value::None, range), range)
             }
-            Value::Sum(sum) if sum.of.of_std => {
+            Value::Enum(sum) if sum.of.of_std => {
                 let zero = self.g.lit_usize(0);
                 let fine = self.g.compare(Cmp::Eq, sum.tag, zero);
                 let content = |variant: usize| {
@@ -170,8 +170,8 @@ impl<'a> Lower<'a> {
                     return Err(self.error(range, catalogue::missing_field(&of.name.to_string())));
                 };
                 let numbered = p.elems.iter().enumerate().filter(|(k, _)| Some(*k) != rest);
-                let behind = |k: usize| rest.is_some_and(|rest| k > rest);
-                numbered.map(|(k, pat)| (if behind(k) { k + more - 1 } else { k }, pat)).collect()
+                let after_rest = |k: usize| rest.is_some_and(|rest| k > rest);
+                numbered.map(|(k, pat)| (if after_rest(k) { k + more - 1 } else { k }, pat)).collect()
             }
             _ => Vec::new(),
         };
@@ -184,7 +184,7 @@ impl<'a> Lower<'a> {
         let (own, fits) = match &held {
             Value::Never => (None, yes),
             Value::Struct(own, parts) if std::ptr::eq(*own, of) => (Some(Rc::clone(parts)), yes),
-            Value::Sum(sum) if std::ptr::eq(sum.of, of) => {
+            Value::Enum(sum) if std::ptr::eq(sum.of, of) => {
                 let number = self.g.lit_usize(variant);
                 let payload = sum.payloads.get(variant).cloned().flatten();
                 let fits = match payload {
