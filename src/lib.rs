@@ -6,8 +6,8 @@
 //! `ad-core`), the DSL's functions and the kernels in `ad-runtime`. It must never hold code of its
 //! own, only names.
 //!
-//! Names that the attribute takes to be the DSL's are proved to be: with a function of one's own
-//! called `sigmoid` this does not compile.
+//! Where the attribute assumes that a name is the DSL's, generated code proves it. So this does not
+//! compile, since the program has a function of its own with that name:
 //!
 //! ```compile_fail
 //! use ad::prelude::differentiate;
@@ -69,8 +69,9 @@ pub use ad_runtime::parallel;
 pub use ad_runtime::{Csr, Differentiable, Real, dsl};
 pub use ndarray;
 
-/// A function by its bare name is asked for its definition, as a marked function is. This is
-/// the answer that the front end knows it.
+/// The hidden macro of each function of the DSL. An expansion asks a function that is called by its
+/// bare name for its definition, as it asks a marked function. This macro answers with an empty
+/// one: the front end knows the function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __ad_is_known {

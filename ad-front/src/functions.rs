@@ -284,11 +284,11 @@ pub(super) fn with_exact(me: &mut Lower, relaxed: Term, op: Reduce, rank: usize,
         return relaxed;
     }
     let lens = me.state.enclosing.valid_lengths().cloned().filter(|lens| lens.len() == me.g.rank(x));
-    let own = match lens {
+    let exact = match lens {
         Some(lens) => me.layouts().reduce_part(op, rank, &DynamicPart { all: x, lens }),
         None => me.g.reduce(op, rank, x),
     };
-    me.g.relaxed_exact(relaxed, own)
+    me.g.relaxed_exact(relaxed, exact)
 }
 
 /// All axes of an array.
@@ -338,11 +338,11 @@ fn sum_outer<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
         }
         None => me.g.reduce(op, 1, lanes),
     });
-    let own = match me.g.bool_value(single) {
+    let exact = match me.g.bool_value(single) {
         Some(c) => [rows, row][usize::from(c)],
         None => me.g.cond(single, row, rows),
     };
-    Ok(Value::Term(me.g.relaxed_exact(relaxed, own)))
+    Ok(Value::Term(me.g.relaxed_exact(relaxed, exact)))
 }
 
 /// Requires that every axis has an element.

@@ -156,12 +156,12 @@ impl<'a> Lower<'a> {
                 in_order(me, lane)
             })
         };
-        let own = memory_order::product(self, (relaxed, t), rows_in_order, |me, each| {
+        let exact = memory_order::product(self, (relaxed, t), rows_in_order, |me, each| {
             let all = in_order(me, each)?;
             me.term(&all, range)
         })?;
-        Ok(match own {
-            Some(own) => self.g.relaxed_exact(relaxed, own),
+        Ok(match exact {
+            Some(exact) => self.g.relaxed_exact(relaxed, exact),
             None => functions::with_exact(self, relaxed, Reduce::Factors, rank, t),
         })
     }

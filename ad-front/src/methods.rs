@@ -100,8 +100,8 @@ fn mul_add<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let args = reals(me, call)?;
     let [x, a, b] = args[..] else { return Err(Poison) };
     let product = me.g.mul(x, a);
-    let (relaxed, own) = (me.g.add(product, b), me.g.prim(Prim::Fused, &[x, a, b]));
-    Ok(Value::Term(me.g.relaxed_exact(relaxed, own)))
+    let (relaxed, exact) = (me.g.add(product, b), me.g.prim(Prim::Fused, &[x, a, b]));
+    Ok(Value::Term(me.g.relaxed_exact(relaxed, exact)))
 }
 
 fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -388,22 +388,22 @@ fn with_row(me: &mut Lower<'_>, rows: Term, one: Term, first: bool) -> Term {
         let steps = vec![1; shape.len()];
         let start = |at: Term| -> Vec<Term> { std::iter::once(at).chain(shape[1..].iter().map(|_| zero)).collect() };
         let (of_rows, of_one) = if first { (literal, zero) } else { (zero, n) };
-        let own = super::methods::join::written(me, &[(rows, of_rows), (single, of_one)], 0, &sizes);
+        let exact = super::methods::join::written(me, &[(rows, of_rows), (single, of_one)], 0, &sizes);
         let rows = me.g.pad(rows, &start(of_rows), &steps, &sizes);
         let one = me.g.pad(single, &start(of_one), &steps, &sizes);
         let relaxed = if first { me.g.add(one, rows) } else { me.g.add(rows, one) };
-        return own.map_or(relaxed, |own| me.g.relaxed_exact(relaxed, own));
+        return exact.map_or(relaxed, |exact| me.g.relaxed_exact(relaxed, exact));
     }
     let var = me.g.fresh();
     let i = me.g.mk(ad_ir::ir::Node::Var(var));
-    let (own, at) = if first {
+    let (exact, at) = if first {
         let zero = me.g.lit_usize(0);
         (me.g.compare(ad_ir::prim::Cmp::Eq, i, zero), me.g.int(IntOp::Sub, i, literal))
     } else {
         (me.g.compare(ad_ir::prim::Cmp::Eq, i, n), i)
     };
     let row = me.g.index(rows, &[at]);
-    let body = me.g.cond(own, one, row);
+    let body = me.g.cond(exact, one, row);
     me.g.build(more, var, body)
 }
 

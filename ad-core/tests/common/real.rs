@@ -405,8 +405,8 @@ impl Gen {
         if self.rng.chance(20) {
             let [a, b, c] = [(); 3].map(|()| self.real(env, shape));
             let product = self.g.mul(a, b);
-            let (free, own) = (self.g.add(product, c), self.g.prim(Prim::Fused, &[a, b, c]));
-            return self.g.relaxed_exact(free, own);
+            let (relaxed, exact) = (self.g.add(product, c), self.g.prim(Prim::Fused, &[a, b, c]));
+            return self.g.relaxed_exact(relaxed, exact);
         }
         if self.rng.chance(20) {
             let (a, b) = (self.real(env, shape), self.real(env, shape));
@@ -414,13 +414,13 @@ impl Gen {
             let last: Vec<u8> = (1..=shape.len()).map(|k| k as u8).chain([0]).collect();
             let pair = self.g.transpose(pair, &last);
             if self.rng.chance(50) {
-                let (free, own) = (self.g.mul(a, b), self.g.reduce(Reduce::Factors, 1, pair));
-                return self.g.relaxed_exact(free, own);
+                let (relaxed, exact) = (self.g.mul(a, b), self.g.reduce(Reduce::Factors, 1, pair));
+                return self.g.relaxed_exact(relaxed, exact);
             }
             let (half, d) = (self.constant(shape, 0.5), self.g.sub(a, b));
             let square = self.g.mul(d, d);
-            let (free, own) = (self.g.mul(half, square), self.g.reduce(Reduce::Distances, 1, pair));
-            return self.g.relaxed_exact(free, own);
+            let (relaxed, exact) = (self.g.mul(half, square), self.g.reduce(Reduce::Distances, 1, pair));
+            return self.g.relaxed_exact(relaxed, exact);
         }
         let over = 1 + self.rng.below(2);
         let larger: Vec<Term> = shape.iter().copied().chain(self.shape(over)).collect();
@@ -429,8 +429,8 @@ impl Gen {
         use Reduce::{Fours, FromZero, InOrder, Lanes, Squares, Unrolled};
         let op = self.rng.pick(&[InOrder, FromZero, Unrolled, Lanes, Fours, Squares]);
         let y = if op == Reduce::Squares { self.g.mul(x, x) } else { x };
-        let (free, own) = (self.g.sum_axes(y, &axes), self.g.reduce(op, over, x));
-        self.g.relaxed_exact(free, own)
+        let (relaxed, exact) = (self.g.sum_axes(y, &axes), self.g.reduce(op, over, x));
+        self.g.relaxed_exact(relaxed, exact)
     }
 
     fn contraction(&mut self, env: &mut Env, shape: &[Term]) -> Term {

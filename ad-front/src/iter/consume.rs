@@ -206,8 +206,8 @@ fn sum_of_numbers<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>, ra
         return Err(me.error(range, catalogue::sum_of_arrays()));
     }
     let (axes, elem) = (all_axes(me, t), me.g.elem(t));
-    let free = sum_over(me, t, &axes, range)?;
-    let Elem::Real(ty) = elem else { return Ok(Value::Term(free)) };
+    let relaxed = sum_over(me, t, &axes, range)?;
+    let Elem::Real(ty) = elem else { return Ok(Value::Term(relaxed)) };
     // An item that does not exist adds nothing: not even 0 to -0.
     let mut items = t;
     if !seq.whole() {
@@ -221,7 +221,7 @@ fn sum_of_numbers<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>, ra
         let nothing = me.g.broadcast(nothing, &shape);
         items = me.g.select(exists, t, nothing);
     }
-    Ok(Value::Term(with_exact(me, free, Reduce::InOrder, axes.len(), items)))
+    Ok(Value::Term(with_exact(me, relaxed, Reduce::InOrder, axes.len(), items)))
 }
 
 /// Lowers `for_each` of a named function. With a closure expression it is a loop

@@ -13,7 +13,7 @@ use crate::stack::GrowableVec;
 use crate::translation::cells::{Cell, CellValue};
 use crate::value::{Lowered, Value};
 use ad_ir::catalogue;
-use ad_ir::diag::Poison;
+use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::{IntOp, Prim};
 
@@ -60,40 +60,13 @@ impl<'a> Lower<'a> {
         if rows || self.state.nesting.trials() >= MAX_TRIALS {
             return Ok((pushed_only, stacks));
         }
-        // A trial lowering with a huge capacity shows how much capacity is needed.
         let capacity = self.g.lit_usize(usize::MAX >> (16 + 4 * self.state.nesting.trials()));
-        let try_all = |me: &mut Self| {
-            let mut stacks = Vec::new();
-            for (cell, name, value) in &found {
-                stacks.push(me.growing_vec(start, *cell, name, value, (capacity, None))?);
-            }
-            me.trial_growth(start, Vec::new(), stacks)
-        };
-        let growth = match self.trial(try_all) {
-            _ if self.inference.needs_another_run() => return Err(Poison),
-            Ok(growth) => growth,
-            // If this fails as well, the errors of the lowering with rows are reported.
-            Err(Poison) if pushed_only.len() == found.len() => return Ok((pushed_only, stacks)),
-            Err(Poison) => {
-                try_all(self)?;
-                return Err(Poison);
-            }
+        let Some(growth) = self.trial_of_growth(start, &found, capacity, pushed_only.len() == found.len())? else {
+            return Ok((pushed_only, stacks));
         };
         let every = found.clone();
         let times = start.seq.map(|seq| seq.dims.to_vec()).unwrap_or_default();
-        let mut befores = Vec::new();
-        for (_, _, value) in &found {
-            let before = match value {
-                Value::GrowableVec(stack) => self.capacity(&Rc::clone(stack)),
-                Value::DynamicPart(open) => self.g.shape(open.all)[0],
-                Value::List(parts) => self.g.lit_usize(parts.len()),
-                value => {
-                    let t = self.array(value, start.range)?;
-                    self.g.shape(t)[0]
-                }
-            };
-            befores.push(before);
-        }
+        let befores = self.lengths_before(&found, start.range)?;
         // If the `Vec`s are swapped, any of them may become as long as any other.
         let exchanged = growth.iter().any(|(step, _)| step.swapped);
         let largest = befores.iter().fold(None, |most, &n| self.max_bound(most, Some(n)));
@@ -129,20 +102,9 @@ impl<'a> Lower<'a> {
                 (true, false) => (most_in_a_step, instead_of_any),
                 (true, true) => (None, instead_of_any),
             };
-            let most = match (all.bound, in_a_step) {
-                (Some(most), _) if !exchanged => Some(most),
-                (_, Some(one)) if self.g.int_value(one) == Some(0) => Some(one),
-                (_, Some(one)) => match start.seq.filter(|_| all.bound.is_some()) {
-                    Some(seq) => {
-                        let steps = seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size));
-                        Some(steps)
-                    }
-                    None => {
-                        let steps = self.counting_run(start, &every)?.and_then(|run| run.steps);
-                        steps.map(|count| self.g.int(IntOp::Mul, count, one))
-                    }
-                },
-                _ => None,
+            let most = match all.bound.filter(|_| !exchanged) {
+                Some(most) => Some(most),
+                None => self.most_added(start, &every, in_a_step, all.bound.is_some())?,
             };
             let before = if exchanged { largest.unwrap_or(befores[k]) } else { befores[k] };
             let counted = counted.as_ref().filter(|_| grows_only(&growth[k])).map(|run| run.lengths[k]);
@@ -166,6 +128,73 @@ impl<'a> Lower<'a> {
             stacks.push(stack);
         }
         Ok((pushed_only, stacks))
+    }
+
+    /// A trial lowering with a huge capacity, which shows how much capacity is needed. If it fails
+    /// although the loop can be lowered with `rows`, the errors of that lowering are reported.
+    fn trial_of_growth(
+        &mut self,
+        start: &LoopInput<'a, '_>,
+        found: &[(Cell, String, Value<'a>)],
+        capacity: Term,
+        rows: bool,
+    ) -> Lowered<Option<Vec<(Growth, Growth)>>> {
+        let try_all = |me: &mut Self| {
+            let mut stacks = Vec::new();
+            for (cell, name, value) in found {
+                stacks.push(me.growing_vec(start, *cell, name, value, (capacity, None))?);
+            }
+            me.trial_growth(start, Vec::new(), stacks)
+        };
+        match self.trial(try_all) {
+            _ if self.inference.needs_another_run() => Err(Poison),
+            Ok(growth) => Ok(Some(growth)),
+            Err(Poison) if rows => Ok(None),
+            Err(Poison) => {
+                try_all(self)?;
+                Err(Poison)
+            }
+        }
+    }
+
+    /// The number of elements that each `Vec` has, or has room for, before the loop.
+    fn lengths_before(&mut self, found: &[(Cell, String, Value<'a>)], range: SrcRange) -> Lowered<Vec<Term>> {
+        let mut befores = Vec::new();
+        for (_, _, value) in found {
+            let before = match value {
+                Value::GrowableVec(stack) => self.capacity(&Rc::clone(stack)),
+                Value::DynamicPart(open) => self.g.shape(open.all)[0],
+                Value::List(parts) => self.g.lit_usize(parts.len()),
+                value => {
+                    let t = self.array(value, range)?;
+                    self.g.shape(t)[0]
+                }
+            };
+            befores.push(before);
+        }
+        Ok(befores)
+    }
+
+    /// The maximum number of elements that the loop adds, given that of a step. `bounded`: whether
+    /// all steps together are known to add a bounded number. Otherwise the steps are counted.
+    fn most_added(
+        &mut self,
+        start: &LoopInput<'a, '_>,
+        found: &[(Cell, String, Value<'a>)],
+        in_a_step: Option<Term>,
+        bounded: bool,
+    ) -> Lowered<Option<Term>> {
+        let Some(one) = in_a_step else { return Ok(None) };
+        if self.g.int_value(one) == Some(0) {
+            return Ok(Some(one));
+        }
+        Ok(match start.seq.filter(|_| bounded) {
+            Some(seq) => Some(seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size))),
+            None => {
+                let steps = self.counting_run(start, found)?.and_then(|run| run.steps);
+                steps.map(|count| self.g.int(IntOp::Mul, count, one))
+            }
+        })
     }
 
     /// A counting run of a loop that may end early. It does not keep pushed elements. `None` if the

@@ -151,7 +151,7 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
     let mut sizes = shape;
     sizes[along] = total;
     let steps = vec![1; rank];
-    let own = written(me, &placed, along, &sizes);
+    let exact = written(me, &placed, along, &sizes);
     let mut joined: Option<Term> = None;
     for (t, start) in placed {
         let mut starts = vec![me.g.lit_usize(0); rank];
@@ -167,7 +167,7 @@ fn concatenate<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
         });
     }
     let t = joined.ok_or(ad_ir::diag::Poison)?;
-    let t = own.map_or(t, |own| me.g.relaxed_exact(t, own));
+    let t = exact.map_or(t, |exact| me.g.relaxed_exact(t, exact));
     Ok(fine(me, t))
 }
 

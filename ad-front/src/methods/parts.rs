@@ -262,9 +262,9 @@ impl<'a> Lower<'a> {
         let items = self.g.build(capacity, var, x);
         let relaxed = self.g.sum_all(items);
         match self.exact_of_first(t, len, near) {
-            Some(own) => {
-                let own = self.layouts().of_known(own, of);
-                self.g.relaxed_exact(relaxed, own)
+            Some(exact) => {
+                let exact = self.layouts().of_known(exact, of);
+                self.g.relaxed_exact(relaxed, exact)
             }
             None => relaxed,
         }
@@ -391,8 +391,8 @@ fn variance<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>) -> Low
     let squares = me.with_zeros(&DynamicPart { all: square, lens: Rc::clone(&x.lens) });
     let (total, freedom) = (me.g.sum_all(squares), me.g.sub(count, ddof));
     let met = me.layouts().folded_part(&DynamicPart { all: t, lens: Rc::clone(&x.lens) });
-    let own = me.layouts().reduce_part(Reduce::Distances, 1, &met);
-    let total = me.g.relaxed_exact(total, own);
+    let exact = me.layouts().reduce_part(Reduce::Distances, 1, &met);
+    let total = me.g.relaxed_exact(total, exact);
     Ok(me.g.div(total, freedom))
 }
 
@@ -472,7 +472,7 @@ pub(crate) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     (capacities.0[na - 1], capacities.1[0], lens.0[na - 1], lens.1[0]) = (capacity, capacity, len, len);
     let x = DynamicPart { all: me.resized_to(a.all, &capacities.0), lens: lens.0.clone().into() };
     let y = DynamicPart { all: me.resized_to(b.all, &capacities.1), lens: lens.1.clone().into() };
-    let own = match (na, nb) {
+    let exact = match (na, nb) {
         (2, 1) => me.exact_rows((x.all, 1), y.all, n)?,
         (1, 2) => me.exact_rows((y.all, 0), x.all, n)?,
         _ => None,
@@ -488,8 +488,8 @@ pub(crate) fn dot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<
     };
     let spec = Contraction::new(labels.0, labels.1, labels.2);
     let mut t = me.g.contract(x, y, spec);
-    if let Some(own) = own.filter(|&own| me.g.ty(own) == me.g.ty(t)) {
-        t = me.g.relaxed_exact(t, own);
+    if let Some(exact) = exact.filter(|&exact| me.g.ty(exact) == me.g.ty(t)) {
+        t = me.g.relaxed_exact(t, exact);
     }
     let left: Vec<Option<Term>> = lens.0[..na - 1].iter().chain(&lens.1[1..]).copied().collect();
     Ok(me.part_of_product(t, &left, [&a, &b]))

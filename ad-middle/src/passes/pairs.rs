@@ -29,17 +29,17 @@ pub const PASS: Pass = Pass {
 /// rewritten.
 pub fn pairs(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     let (exact, reachable) = (cx.exact(g), cx.get::<Reachable>(g, roots));
-    let own: HashSet<Term> = cx.function_terms(g).iter().copied().collect();
+    let of_function: HashSet<Term> = cx.function_terms(g).iter().copied().collect();
     let uses = cx.get::<Uses>(g, roots);
-    let free = |g: &Graph, t: Term| !exact.contains(&t) && !own.contains(&t) && operands(g, t).is_some();
+    let rewritten = |g: &Graph, t: Term| !exact.contains(&t) && !of_function.contains(&t) && operands(g, t).is_some();
     // A sum that only another sum reads is a part of that sum.
     let mut inner: HashSet<Term> = HashSet::new();
-    for &t in reachable.iter().filter(|&&t| free(g, t)) {
+    for &t in reachable.iter().filter(|&&t| rewritten(g, t)) {
         let parts = operands(g, t).into_iter().flat_map(|(a, b, _)| [a, b]);
-        inner.extend(parts.filter(|&c| uses.get(&c) == Some(&1) && free(g, c)));
+        inner.extend(parts.filter(|&c| uses.get(&c) == Some(&1) && rewritten(g, c)));
     }
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
-        let terms = if free(g, t) && !inner.contains(&t) { summands(g, t, &inner) } else { Vec::new() };
+        let terms = if rewritten(g, t) && !inner.contains(&t) { summands(g, t, &inner) } else { Vec::new() };
         let new = || terms.iter().map(|s| Summand { term: done[&s.term], ..*s }).collect::<Vec<_>>();
         (terms.len() > 2).then(|| added(g, &new()))
     })

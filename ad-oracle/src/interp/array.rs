@@ -159,9 +159,9 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             real_like(args[0], all.map(|((x, y), z)| Dual::constant(order::fused(ty, [x.v, y.v, z.v]))))
         }
         Prim::RelaxedExact => {
-            let ((_, free), (_, own)) = (reals(args[0])?, reals(args[1])?);
+            let ((_, relaxed), (_, exact)) = (reals(args[0])?, reals(args[1])?);
             same(args)?;
-            real_like(args[0], free.iter().zip(own).map(|(free, own)| Dual { v: own.v, d: free.d }))
+            real_like(args[0], relaxed.iter().zip(exact).map(|(relaxed, exact)| Dual { v: exact.v, d: relaxed.d }))
         }
         Prim::Replicate(axes) => {
             let is_new = |axis: usize| axes.iter().position(|&a| usize::from(a) == axis);
@@ -195,7 +195,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
                 let size: usize = args[0].shape[kept.len()..].iter().product();
                 if let Data::Real(sums) = &mut out.data {
                     for (k, sum) in sums.iter_mut().enumerate() {
-                        sum.v = order::own(Reduce::Unrolled, ty, &xs[k * size..][..size]);
+                        sum.v = order::reduced(Reduce::Unrolled, ty, &xs[k * size..][..size]);
                     }
                 }
             }
@@ -434,7 +434,7 @@ fn reduce(op: Reduce, rank: usize, x: &Array, lens: Option<&Array>) -> Out {
         }
         (op, Data::Real(xs)) if op.keeps_order() => {
             let (ty, _) = reals(x)?;
-            (x.elem, Data::Real(ranges.map(|r| Dual::constant(order::own(op, ty, &xs[r]))).collect()))
+            (x.elem, Data::Real(ranges.map(|r| Dual::constant(order::reduced(op, ty, &xs[r]))).collect()))
         }
         (Reduce::All, Data::Bool(xs)) => (Elem::Bool, Data::Bool(ranges.map(|r| xs[r].iter().all(|&b| b)).collect())),
         (Reduce::Any, Data::Bool(xs)) => (Elem::Bool, Data::Bool(ranges.map(|r| xs[r].iter().any(|&b| b)).collect())),

@@ -44,7 +44,7 @@ fn fuses() -> bool {
 }
 
 /// The result of the reduction of these elements.
-pub(super) fn own(op: Reduce, ty: RealTy, xs: &[Dual]) -> f64 {
+pub(super) fn reduced(op: Reduce, ty: RealTy, xs: &[Dual]) -> f64 {
     let xs: &[f64] = &xs.iter().map(|x| x.v).collect::<Vec<_>>();
     let r = Real(ty);
     match op {

@@ -168,8 +168,8 @@ impl Distribution<'_> {
         let in_order =
             self.g.reachable(&[e]).into_iter().any(|t| matches!(self.g.node(t), Node::Prim(Prim::RelaxedExact, _)));
         let best = if in_order {
-            let own = self.g.reduce(op, 1, all);
-            self.g.relaxed_exact(best, own)
+            let exact = self.g.reduce(op, 1, all);
+            self.g.relaxed_exact(best, exact)
         } else {
             best
         };
@@ -245,8 +245,8 @@ impl Distribution<'_> {
                 let axes: Vec<u8> = (0..self.g.rank(all)).map(ad_ir::ir::axis).collect();
                 let sum = self.g.sum_axes(all, &axes);
                 // The initial value `acc` is 0, so the reduction starts from 0 as well.
-                let own = self.g.reduce(Reduce::FromZero, axes.len(), all);
-                self.g.relaxed_exact(sum, own)
+                let exact = self.g.reduce(Reduce::FromZero, axes.len(), all);
+                self.g.relaxed_exact(sum, exact)
             }
             Update::Scatter { put: Put::Add, src, vars, index } => lift.scatter(acc, *src, (vars, index)),
             Update::Scatter { put: Put::Set, src, vars, index } => {
