@@ -1,14 +1,12 @@
 //! Dual numbers: differentiation of any function that is generic over `T: Real`, without its body
-//! (DN, the paper of Smeding and Vákár; sections are cited where they are implemented).
-//!
-//! The function is called with numbers that record how they depend on its arguments ([`Reverse`]),
-//! or that carry a tangent ([`Forward`]). Numbers are numbers of other numbers:
+//! (DN, the paper of Smeding and Vákár; sections are cited where they are implemented). The
+//! function is called with numbers that record how they depend on its arguments ([`Reverse`]), or
+//! that carry a tangent ([`Forward`]). Numbers are numbers of other numbers:
 //! `Reverse<Forward<f64>>` gives second derivatives. Each level has its own type and its own tape,
 //! so perturbations are never confused.
 //!
-//! A number that leaves its call is an error where it is used next, since its identity has the
-//! generation of the call. This module must never return a derivative of such a number, and it must
-//! never allocate memory for a single operation.
+//! A number that leaves its call is an error where it is used next. This module must never return a
+//! derivative of such a number, and it must never allocate memory for a single operation.
 
 // `tape` has the operations of a call, a reverse sweep and a forward sweep; `jobs` has the tapes of
 // a call that forks, and `forks` their recorders. `rules` has the derivative of each operation,

@@ -1,14 +1,12 @@
 //! Decides at run time which instructions a loop may use, without `unsafe` in the crate that has
-//! the loop.
-//!
-//! A plain x86-64 build has two doubles in a register and no fused multiply-add (`f64::mul_add` is
-//! then a library call, 22 times slower than the instruction). Nearly every machine has registers
-//! of four doubles and the instruction. A generated loop is therefore an implementation of
-//! [`Body`], which [`dispatch`] calls.
+//! the loop. A plain x86-64 build has two doubles in a register and no fused multiply-add
+//! (`f64::mul_add` is then a library call, 22 times slower than the instruction). Nearly every
+//! machine has registers of four doubles and the instruction. A generated loop is therefore an
+//! implementation of [`Body`], which [`dispatch`] calls.
 //!
 //! The choice must depend on nothing but the processor (and a switch for tests): the same machine
-//! gives the same bits. Two machines may differ in the last places, as they do in their
-//! mathematical libraries.
+//! gives the same bits. Two machines may differ in the last places, as in their mathematical
+//! libraries.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 

@@ -1,10 +1,7 @@
 //! `exp ln tanh sigmoid softplus sin cos powf` and similar functions without branches, for loops
-//! that LLVM vectorises.
-//!
-//! They use plain arithmetic, fused multiply-adds, moves of bits and selects; every path is
-//! computed, and the right one is selected at the end. The coefficients were computed for this file
-//! in 60 digits (interpolation in Chebyshev nodes, then rounded). `tests/fast.rs` asserts the
-//! stated errors.
+//! that LLVM vectorises. Every path is computed, and the right one is selected at the end. The
+//! coefficients were computed for this file in 60 digits (interpolation in Chebyshev nodes, then
+//! rounded). `tests/fast.rs` asserts the stated errors.
 //!
 //! This module must only be called from code that runs with fused multiply-add ([`super::Fused`]):
 //! elsewhere the results are the same, but each `mul_add` is a library call. This module must never
