@@ -231,6 +231,7 @@ mod guide {
         rules "rules.md";
         dual_numbers "dual-numbers.md";
         parameters "parameters.md";
+        promises "promises.md";
         conventions "conventions.md";
         shapes "shapes.md";
         coming_from "coming-from.md";

@@ -275,7 +275,9 @@ impl Chain {
         let (attr, item, open) = (&self.attr, &self.item, self.open.iter().map(Request::tokens));
         let (asked, names) = (names(&self.outside.asked), names(&self.outside.names));
         let list = self.outside.list.iter().map(entry);
-        // If rustc reports an error in the call, it underlines the user's own name.
+        // If rustc reports an error in the call, it underlines the user's own name. Imported under
+        // another name, the macro could say in rustc's error which mark is missing. But in an
+        // import, rustc takes a function of this module that a glob import has too for ambiguous.
         let span = first.span();
         let has = quote_spanned! {span=>
             { #kind #id #stage } { #attr } { #item } { #({ #open })* } { #names } { #asked } { #(#list)* }

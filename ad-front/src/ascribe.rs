@@ -6,7 +6,7 @@ use proc_macro2::TokenStream;
 use syn::{GenericArgument, PathArguments, Type};
 
 use super::lower::{Lower, elem_name};
-use super::types::{Len, boxed, elem_of};
+use super::types::{Len, boxed};
 use super::value::{Lowered, Number, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Diags, Poison, SrcRange};
@@ -125,7 +125,7 @@ impl<'a> Lower<'a> {
             Type::Path(_) if let Some(inner) = boxed(ty) => self.annotated(inner),
             Type::Path(p) => {
                 if p.path.segments.len() == 1
-                    && let Some(elem) = elem_of(ty, self.real_param())
+                    && let Some(elem) = self.number_type_of(ty)
                 {
                     return Some((elem, 0));
                 }

@@ -127,6 +127,7 @@ impl<'a> Lower<'a> {
             body: ClosureBody::Block(&f.body),
             output: f.output.as_ref(),
             sizes: f.sizes.iter().collect(),
+            types: super::type_params::of(&f.sig.generics).into(),
             scope: self.items_of(ty),
             items: self.items_of(ty),
             definition: f.definition.or(self.state.names.definition()),

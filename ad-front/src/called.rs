@@ -98,10 +98,12 @@ impl<'a> Lower<'a> {
         let mut scope = closure.scope.clone();
         let result = self.inside(closure, range, |me| {
             me.infer_sizes(closure, args, range)?;
+            me.infer_type_params(closure, args)?;
             for name in closure.sizes.iter().map(ToString::to_string) {
                 let size = me.state.names.get(&name).and_then(Result::ok).cloned();
                 scope.bind(name, size);
             }
+            me.bind_types(closure, &mut scope);
             closure.params.iter().zip(args).try_for_each(|((pat, ty), arg)| {
                 let arg = match ty {
                     Some(ty) => me.ascribe(arg.clone(), ty, range)?,
@@ -142,6 +144,7 @@ impl<'a> Lower<'a> {
             body,
             output,
             sizes: Vec::new(),
+            types: [].into(),
             scope,
             items,
             definition,
@@ -189,6 +192,7 @@ impl<'a> Lower<'a> {
             body,
             output,
             sizes,
+            types: super::type_params::of(&sig.generics).into(),
             scope,
             items,
             definition,

@@ -14,7 +14,7 @@ use super::types;
 use super::value::{Lowered, Value};
 use ad_ir::catalogue::{self, refused};
 use ad_ir::diag::{Message, Poison, SrcRange, text_of};
-use ad_ir::ir::{Elem, IntTy, RealTy, Type};
+use ad_ir::ir::{Elem, IntTy, Type};
 use ad_ir::program::KnownType;
 
 impl<'a> Lower<'a> {
@@ -108,13 +108,18 @@ impl<'a> Lower<'a> {
             generics: resolved.generics,
             rank: resolved.rank,
         };
-        self.call_of(resolved.elem, call)
+        self.call_of(resolved.elem, resolved.is_parameter, call)
     }
 
     /// Lowers `f64::exp(x)`, `f64::from(n)`, `T::lit(2.0)`. The path states the type.
-    pub(super) fn call_of(&mut self, elem: Option<Elem>, mut call: Call<'a, '_>) -> Lowered<Value<'a>> {
+    pub(super) fn call_of(
+        &mut self,
+        elem: Option<Elem>,
+        is_parameter: bool,
+        mut call: Call<'a, '_>,
+    ) -> Lowered<Value<'a>> {
         if let Some(elem) = elem {
-            if let Some(value) = self.call_on_type(elem, &call) {
+            if let Some(value) = self.call_on_type(elem, is_parameter, &call) {
                 return value;
             }
             if let (Some(value), Some(&range)) = (call.args.first_mut(), call.ranges.first())
@@ -150,10 +155,10 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a call that is a function of a type: a conversion, or a scalar function of a literal.
-    fn call_on_type(&mut self, elem: Elem, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
-        let means = call.row.on_type.filter(|means| means.is_of(elem))?;
-        if let OnType::Constant(x) = means {
-            return Some(Ok(Value::Term(self.real(RealTy::Param, x))));
+    fn call_on_type(&mut self, elem: Elem, is_parameter: bool, call: &Call<'a, '_>) -> Option<Lowered<Value<'a>>> {
+        let means = call.row.on_type.filter(|means| means.is_of(elem, is_parameter))?;
+        if let (OnType::Constant(x), Elem::Real(ty)) = (means, elem) {
+            return Some(Ok(Value::Term(self.real(ty, x))));
         }
         let [value] = &call.args[..] else {
             return Some(Err(self.error(call.range, catalogue::arity(call.name(), (1, 1), call.args.len()))));
@@ -163,7 +168,7 @@ impl<'a> Lower<'a> {
         }
         let value = &self.bool_as_integer(value, elem);
         let made = self.cast(value, elem, call.range);
-        if elem != Elem::Real(RealTy::Param) {
+        if !is_parameter {
             return Some(made);
         }
         // For a type parameter this is num-traits' `NumCast::from`. Its `Option` is always `Some`
@@ -403,7 +408,8 @@ impl<'a> Lower<'a> {
         let segments: Vec<&syn::PathSegment> = path.segments.iter().collect();
         let Some((last, before)) = segments.split_last() else { return Ok(None) };
         let name = last.ident.to_string();
-        let plain = |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None };
+        let plain =
+            |row| Resolved { row, generics: generic(&last.arguments), rank: None, elem: None, is_parameter: false };
         let Some(owner) = before.last() else {
             let found =
                 [On::Dsl, On::Nd, On::Linalg, On::Fft, On::Common].into_iter().find_map(|on| table::find(on, &name));
@@ -411,18 +417,18 @@ impl<'a> Lower<'a> {
             return Ok(found.map(plain));
         };
         let owner_name = owner.ident.to_string();
-        if let Some(elem) = types::elem_named(&owner_name, self.real_param()) {
+        if let Some((elem, is_parameter)) = self.number_type(&owner_name) {
             let on = if elem.is_real() { On::Real } else { On::Int };
-            let of_type = |row: &&'static Row| row.on_type.is_some_and(|means| means.is_of(elem));
+            let of_type = |row: &&'static Row| row.on_type.is_some_and(|means| means.is_of(elem, is_parameter));
             let row = table::find(On::Assoc, &name).filter(of_type).or_else(|| table::find_method(on, &name));
             let literal = row.is_some_and(|row| row.on_type == Some(OnType::Literal));
             // rustc checks the functions of type parameters and traits better than an assertion
             // could.
-            if !literal && elem != Elem::Real(RealTy::Param) {
+            if !literal && !is_parameter {
                 let conversion = row.is_some_and(|row| row.on_type == Some(OnType::Conversion));
                 self.assume_number(path, elem, &last.ident, conversion);
             }
-            return Ok(row.map(|row| Resolved { elem: Some(elem), ..plain(row) }));
+            return Ok(row.map(|row| Resolved { elem: Some(elem), is_parameter, ..plain(row) }));
         }
         if let Some(on) = table::module(&owner_name) {
             let of_ndarray = || table::find(On::Nd, &name).filter(|_| on == On::Linalg);
@@ -517,6 +523,8 @@ pub(super) struct Resolved<'c> {
     pub rank: Option<u8>,
     /// The number type whose method it is.
     pub elem: Option<Elem>,
+    /// Whether the path names the type by a type parameter.
+    pub is_parameter: bool,
 }
 
 fn generic(args: &syn::PathArguments) -> Option<&syn::Type> {

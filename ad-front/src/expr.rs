@@ -92,7 +92,7 @@ impl<'a> Lower<'a> {
             Expr::Cast(c) => self.at_syntax(c, |me| {
                 let range = SrcRange::of(c);
                 let value = me.expr(&c.expr)?;
-                match types::elem_of(&c.ty, me.real_param()) {
+                match me.number_type_of(&c.ty) {
                     Some(to) => me.cast(&value, to, range),
                     None => Err(me.error(SrcRange::of(&c.ty), catalogue::element_type(&text_of(&c.ty, 40)))),
                 }
@@ -284,7 +284,7 @@ impl<'a> Lower<'a> {
         if let Some(message) = refused::later(&last, false) {
             return self.error(range, message);
         }
-        if path.get_ident().is_some() && types::elem_named(&last, self.real_param()).is_some() {
+        if path.get_ident().is_some() && self.number_type(&last).is_some() {
             return self.error(range, catalogue::type_as_value(&last));
         }
         if path.get_ident().is_some() && table::find(On::Real, &last).is_some() {
@@ -350,7 +350,7 @@ impl<'a> Lower<'a> {
             "ArrayRef",
         ];
         let of_type = owner.starts_with(char::is_uppercase) && !TRAITS.contains(&&*owner) && !arrays;
-        let known = types::elem_named(&owner, self.real_param()).is_some();
+        let known = self.number_type(&owner).is_some();
         (of_type && !known).then(|| refused::value(&owner))
     }
 
@@ -366,9 +366,9 @@ impl<'a> Lower<'a> {
             {
                 &[On::Assoc]
             }
-            _ => match types::elem_named(&owner, self.real_param()) {
-                Some(Elem::Real(_)) => &[On::Real],
-                Some(Elem::Int(_)) => &[On::Int],
+            _ => match self.number_type(&owner) {
+                Some((Elem::Real(_), _)) => &[On::Real],
+                Some((Elem::Int(_), _)) => &[On::Int],
                 _ => &[On::Dsl],
             },
         };

@@ -235,7 +235,7 @@ fn one_hot<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (n, i) = (me.size(n, rn), me.usize(i, ri));
     let (n, i) = (n?, i?);
     me.require_index(i, n, "length of the result of `one_hot`".to_string());
-    let ty = match call.generics.and_then(|ty| super::types::elem_of(ty, me.real_param())) {
+    let ty = match call.generics.and_then(|ty| me.number_type_of(ty)) {
         Some(Elem::Real(ty)) => ty,
         _ => match me.input.default_real() {
             Elem::Real(ty) => ty,

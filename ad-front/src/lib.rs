@@ -98,6 +98,7 @@ mod tables;
 mod terms;
 mod translation;
 mod travel;
+mod type_params;
 mod types;
 mod unnamed;
 mod value;

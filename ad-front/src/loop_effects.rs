@@ -5,7 +5,8 @@
 //! Invariant: this is an over-approximation. A variable that is carried and does not change is
 //! harmless; a missing one is not.
 
-use ad_ir::sorted::SortedSet;
+use ad_ir::diag::SrcRange;
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Pat};
@@ -40,6 +41,10 @@ pub(super) struct LoopEffects {
     pub jumps: SortedSet<Jump>,
     /// Variables that may be changed by a function whose name is not in the syntax of the loop.
     pub cells: Vec<Cell>,
+    /// Where each variable is pushed to first, for messages.
+    pushed_at: SortedMap<String, SrcRange>,
+    /// The first value that is assigned to each variable as a whole, for messages.
+    assigned_at: SortedMap<String, SrcRange>,
     /// Names that enclosing blocks inside of the body have shadowed.
     shadowed: Vec<String>,
     /// The names of the methods of `impl` blocks that may change their receiver.
@@ -166,6 +171,16 @@ impl LoopEffects {
         let mut found = LoopEffects::knowing(mutating);
         found.visit_block(&l.body);
         found
+    }
+
+    /// The expression that changes the length of a variable.
+    pub(super) fn changes_length_at(&self, name: &str) -> Option<SrcRange> {
+        self.pushed_at.get(name).or_else(|| self.assigned_at.get(name)).copied()
+    }
+
+    /// The expression that changes the shape of a variable.
+    pub(super) fn changes_shape_at(&self, name: &str) -> Option<SrcRange> {
+        self.assigned_at.get(name).or_else(|| self.pushed_at.get(name)).copied()
     }
 
     /// The variable that an expression names, if it is defined outside of the loop.
@@ -303,6 +318,11 @@ impl<'ast> Visit<'ast> for LoopEffects {
     fn visit_expr_assign(&mut self, a: &'ast syn::ExprAssign) {
         visit::visit_expr_assign(self, a);
         self.change(&a.left);
+        if let Some(name) = self.outer(&a.left)
+            && !self.assigned_at.contains_key(&name)
+        {
+            self.assigned_at.insert(name, SrcRange::of(&a.right));
+        }
     }
 
     fn visit_expr_binary(&mut self, b: &'ast syn::ExprBinary) {
@@ -330,6 +350,10 @@ impl<'ast> Visit<'ast> for LoopEffects {
     }
 
     fn visit_expr_method_call(&mut self, m: &'ast syn::ExprMethodCall) {
+        if has_mark(m, Mark::Pushes) || has_mark(m, Mark::Resizes) {
+            let name = self.outer(&m.receiver).filter(|name| !self.pushed_at.contains_key(name));
+            self.pushed_at.extend(name.map(|name| (name, SrcRange::of(m))));
+        }
         if has_mark(m, Mark::Pushes)
             && let Some(name) = self.outer(&m.receiver)
         {

@@ -90,7 +90,20 @@ struct Loop<'a, 's> {
     /// True if the loop is lowered only to count its steps. Pushed values are placeholders then.
     count_only: bool,
     leaves: Vec<OuterJump>,
+    effects: &'s LoopEffects,
     range: SrcRange,
+}
+
+impl Loop<'_, '_> {
+    /// The expression that changes the length of a variable, or the loop.
+    fn grows_at(&self, name: &str) -> SrcRange {
+        self.effects.changes_length_at(name).unwrap_or(self.range)
+    }
+
+    /// The expression that changes the shape of a variable, or the loop.
+    fn changes_at(&self, name: &str) -> SrcRange {
+        self.effects.changes_shape_at(name).unwrap_or(self.range)
+    }
 }
 
 /// The input of a loop, before it is known how its variables are carried.
@@ -311,8 +324,9 @@ impl<'a> Lower<'a> {
             }
         }
         let leaves = self.jump_cells(start.effects, start.own, &start.unset, &pushed_only);
-        let (seq, body, key, range) = (start.seq, start.body, start.key.clone(), start.range);
-        Ok((Loop { seq, body, key, carried, pushed_only, stacks, count_only: false, leaves, range }, init))
+        let (seq, body, key) = (start.seq, start.body, start.key.clone());
+        let (effects, range) = (start.effects, start.range);
+        Ok((Loop { seq, body, key, carried, pushed_only, stacks, count_only: false, leaves, effects, range }, init))
     }
 
     fn carried(

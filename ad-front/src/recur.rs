@@ -468,7 +468,7 @@ fn product_of_numbers<'a>(
     seq: &Seq<'a>,
     range: SrcRange,
 ) -> Lowered<Value<'a>> {
-    if let Some(elem) = call.generics.and_then(|ty| super::types::elem_of(ty, me.real_param())) {
+    if let Some(elem) = call.generics.and_then(|ty| me.number_type_of(ty)) {
         return me.product_of_items(seq, Some(elem), range);
     }
     // In `let p: f64 = xs.product()` the result has the type of the items.

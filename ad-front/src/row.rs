@@ -221,9 +221,9 @@ pub(crate) enum OnType {
 
 impl OnType {
     /// Whether the type has the function.
-    pub(crate) fn is_of(self, elem: Elem) -> bool {
+    pub(crate) fn is_of(self, elem: Elem, is_parameter: bool) -> bool {
         match self {
-            OnType::Constant(_) => elem == Elem::Real(RealTy::Param),
+            OnType::Constant(_) => elem.is_real() && is_parameter,
             OnType::Literal => elem.is_real(),
             OnType::Conversion => true,
         }
@@ -353,7 +353,12 @@ impl<'a> Lower<'a> {
         ranges: Vec<SrcRange>,
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
-        self.call_of(elem, Call { row, args, ranges, texts: Vec::new(), range, generics: None, rank: None })
+        let is_parameter = elem == Some(Elem::Real(RealTy::Param));
+        self.call_of(
+            elem,
+            is_parameter,
+            Call { row, args, ranges, texts: Vec::new(), range, generics: None, rank: None },
+        )
     }
 
     /// Lowers a call.

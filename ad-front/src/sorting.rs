@@ -21,7 +21,7 @@ use super::value::{Lowered, Value, Want};
 use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::Poison;
-use ad_ir::ir::Term;
+use ad_ir::ir::{Elem, Term};
 
 /// Methods that sort.
 pub(super) const TABLE: &[Row] = &[
@@ -176,6 +176,11 @@ fn sort_by_key<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>
 }
 
 fn sort<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let place = place_arg(me, call, 0)?;
+    let items = me.read_place(&place)?;
+    if me.elem_of(&items).is_some_and(Elem::is_real) {
+        return Err(me.error(call.range, catalogue::sort_of_reals(call.name(), &place.text)));
+    }
     sorted(me, call, ComparedBy::Value)
 }
 

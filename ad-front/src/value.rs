@@ -336,6 +336,8 @@ pub(super) struct Closure<'a> {
     pub output: Option<&'a Type>,
     /// The const parameters of a nested function.
     pub sizes: Vec<&'a Ident>,
+    /// Its type parameters.
+    pub types: Rc<[super::type_params::TypeParam]>,
     pub scope: Scope<'a>,
     /// The items at its definition.
     pub items: Scope<'a>,

@@ -322,8 +322,14 @@ pub fn unseen_constant(name: &str, array: Option<bool>) -> Message {
 
 pub fn unknown_function(name: &str, near: Option<&str>, method: Option<&str>) -> Message {
     let (path, last) = name.rsplit_once("::").unwrap_or(("", name));
+    let of_std = ["std", "core", "alloc"].contains(&name.split("::").next().unwrap_or(name));
+    let way_out = if of_std {
+        format!("write what it computes as a loop; or call it in a function of your own with `#[custom_vjp(rule)]`, or with `#[constant]` if no derivative goes through `{last}`")
+    } else {
+        format!("write it inside of this function: `fn {last}(..) -> f64 {{ .. }}`, or as a closure `let {last} = |x: f64| ..;`")
+    };
     let text = message(format!("the function `{name}` cannot be seen from here")).once()
-        .maybe(near, &format!("write it inside of this function: `fn {last}(..) -> f64 {{ .. }}`, or as a closure `let {last} = |x: f64| ..;`"))
+        .maybe(near, &way_out)
         .note(if path.is_empty() {
             format!("a function of your own with `#[differentiable]` has to be called by a path here: `self::{last}(..)`")
         } else {

@@ -97,7 +97,11 @@ pub(super) fn chain_of(
 /// The name of the macro of a function or of a constant of a type.
 pub(super) fn macro_name(of: DefId, member: &Ident) -> Ident {
     let name = member.to_string();
-    format_ident!("__ad_{}_of_{of:032x}", name.trim_start_matches("r#"), span = member.span())
+    format_ident!(
+        "__ad_{}_in_an_impl_with_the_mark_differentiate_{of:032x}",
+        name.trim_start_matches("r#"),
+        span = member.span()
+    )
 }
 
 /// The hidden macro of a function or constant of a block. All definitions that it needs are known.

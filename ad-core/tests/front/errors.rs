@@ -270,7 +270,7 @@ fn types() {
     says(
         quote! { fn f(x: &Array1<f64>) -> f64 { build1(3, |i| build1(i, |j| x[j])).sum() } },
         expect![[r#"
-            a size depends on the index of a `build1`, `build` or iterator around it
+            a size depends on the step of a loop, or on the index of a `build1`, `build` or iterator around it
             = help: use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`; or add up or change the elements in a loop: `for j in i..n { y[j] *= 2.0; }`
             = note: all elements of an array have the same shape"#]],
     );

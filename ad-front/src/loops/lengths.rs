@@ -117,9 +117,13 @@ impl<'a> Lower<'a> {
                 (None, Some(capacity)) => (self.g.int(IntOp::Max, before, capacity), true),
                 // An array that is replaced by another one does not count as pushed to.
                 (None, None) if !start.effects.pushed.contains(&name) && matches!(value, Value::Term(_)) => {
-                    return Err(self.error(start.range, catalogue::carried_shape(&name)));
+                    let place = start.effects.changes_shape_at(&name).unwrap_or(start.range);
+                    return Err(self.error(place, catalogue::carried_shape(&name)));
                 }
-                (None, None) => return Err(self.error(start.range, catalogue::grows_now_and_then(&name))),
+                (None, None) => {
+                    let place = start.effects.changes_length_at(&name).unwrap_or(start.range);
+                    return Err(self.error(place, catalogue::grows_now_and_then(&name)));
+                }
             };
             let growth_per_step =
                 self.net(step).filter(|_| all.exact && step.replaced_by.is_none() && !times.is_empty());
@@ -452,14 +456,14 @@ impl<'a> Lower<'a> {
                 continue;
             }
             if self.g.ty(t) != self.g.ty(before) {
-                return Err(self.error(l.range, catalogue::carried_shape(&s.name)));
+                return Err(self.error(l.changes_at(&s.name), catalogue::carried_shape(&s.name)));
             }
             next.push(t);
         }
         match s.growth_per_step {
             None => next.push(len),
             Some(growth_per_step) if self.net(more) == Some(growth_per_step) && more.replaced_by.is_none() => {}
-            Some(_) => return Err(self.error(l.range, catalogue::grows_now_and_then(&s.name))),
+            Some(_) => return Err(self.error(l.grows_at(&s.name), catalogue::grows_now_and_then(&s.name))),
         }
         Ok(more)
     }

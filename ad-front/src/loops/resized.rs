@@ -144,7 +144,8 @@ impl<'a> Lower<'a> {
                     && !self.add_bound(after, &rooms, &mut bound)
                 {
                     let name = self.state.cells.name(*cell).to_string();
-                    return Err(self.error(start.range, catalogue::carried_shape(&name)));
+                    let place = start.effects.changes_shape_at(&name).unwrap_or(start.range);
+                    return Err(self.error(place, catalogue::carried_shape(&name)));
                 }
                 bounds.push(bound);
             }

@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
             growth.exact &= *growth == as_before;
         }
         if let Some((g, _)) = l.pushed_only.iter().zip(&result.pushed).find(|(_, t)| t.is_some()) {
-            return Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)));
+            return Err(self.error(l.grows_at(&g.name), catalogue::grows_now_and_then(&g.name)));
         }
         Ok(result)
     }
@@ -78,7 +78,13 @@ impl<'a> Lower<'a> {
                 return Err(Poison);
             }
             let first = next.len();
-            self.flatten_like(&value, &c.form, &mut own.iter(), &mut next, (CarriedName::Variable(&c.name), l.range))?;
+            self.flatten_like(
+                &value,
+                &c.form,
+                &mut own.iter(),
+                &mut next,
+                (CarriedName::Variable(&c.name), l.changes_at(&c.name)),
+            )?;
             let leaves = first..next.len();
             self.carry_orders_on((&l.key, &c.name), &c.orders, (now, c.first), &mut next, leaves)?;
         }
@@ -136,7 +142,7 @@ impl<'a> Lower<'a> {
             value => {
                 g.levels.set(value.levels());
                 let want = self.elem_of(&g.start).map_or(Want::Any, Want::Elem);
-                self.term_as(value, want, l.range)?
+                self.term_as(value, want, l.grows_at(&g.name))?
             }
         };
         let sized = self.g.shape(t).iter().all(|&n| self.g.is_closed(n));
@@ -145,7 +151,7 @@ impl<'a> Lower<'a> {
         if sized && ends && l.seq.is_some() {
             return Ok(Some(t));
         }
-        Err(self.error(l.range, catalogue::grows_now_and_then(&g.name)))
+        Err(self.error(l.grows_at(&g.name), catalogue::grows_now_and_then(&g.name)))
     }
 
     /// The pushed elements as a row of the scan. The row of a step that is not run is zero.

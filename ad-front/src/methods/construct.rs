@@ -42,7 +42,7 @@ pub(crate) const TABLE: &[Row] = &[
 
 /// The element type that the path names: `Array1::<f32>::zeros`.
 fn named<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
-    call.generics.and_then(|ty| crate::types::elem_of(ty, me.real_param()))
+    call.generics.and_then(|ty| me.number_type_of(ty))
 }
 
 /// An argument that is an element. A literal gets the named type.

@@ -237,9 +237,15 @@ pub fn sizes_never_equal(words: &[String; 2], a: i128, b: i128) -> Message {
 }
 
 pub fn size_depends_on_index() -> Message {
-    message("a size depends on the index of a `build1`, `build` or iterator around it")
+    message("a size depends on the step of a loop, or on the index of a `build1`, `build` or iterator around it")
         .help("use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`; or add up or change the elements in a loop: `for j in i..n { y[j] *= 2.0; }`")
         .note("all elements of an array have the same shape")
+}
+
+pub fn sort_of_reals(method: &str, of: &str) -> Message {
+    message(format!("`{method}` sorts integers, and `{of}` has real numbers, which have no order if one is NaN"))
+        .instead_of_rustc()
+        .help(format!("write `{of}.sort_by(|a, b| a.total_cmp(b))`, or take a sorted copy: `sort(&{of})`"))
 }
 
 pub fn index_rank(given: usize, rank: usize) -> Message {

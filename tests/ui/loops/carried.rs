@@ -77,6 +77,15 @@ fn as_an_array(x: &Array1<f64>) -> f64 {
     total
 }
 
+#[differentiate]
+fn pushed_parts(x: &Array1<f64>) -> f64 {
+    let mut parts = Vec::new();
+    for i in 0..x.len() {
+        parts.push(x.slice(s![..i]).to_owned());
+    }
+    parts.iter().map(|p| p.sum()).sum()
+}
+
 fn main() {
     let x = array![1.0, 2.0, 3.0];
     println!("{}", shrinks(&x) + shrinks_grad(&x)[0]);

@@ -45,4 +45,9 @@ fn changes(x: &Array1<f64>) -> f64 {
     y.sum()
 }
 
+#[differentiate]
+fn of_std(x: f64) -> f64 {
+    std::iter::successors(Some(x), |v| Some(2.0 * v)).take(4).sum()
+}
+
 fn main() {}

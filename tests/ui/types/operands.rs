@@ -57,6 +57,13 @@ fn nothing(x: f64) -> f64 {
 }
 
 #[differentiate]
+fn sorted(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    v.sort();
+    v[0]
+}
+
+#[differentiate]
 fn negated(x: f64) -> f64 {
     if !x { 1.0 } else { x }
 }
