@@ -8,6 +8,7 @@ mod im2col;
 mod inputs;
 mod iteration_end;
 mod kernels;
+mod literal_sizes;
 mod loops;
 mod memory;
 mod nests;

@@ -100,6 +100,8 @@ pub enum Note {
     Scalar(String),
     /// It is a loop in an outlined function, dispatched once (outlined dispatch).
     Outlined,
+    /// Its outlined function is also compiled for literal sizes of small matrices.
+    LiteralSizes,
     /// It is a loop that runs all iterations for one chunk of elements after the other (outer-loop
     /// vectorisation).
     OuterVectorised,
@@ -118,6 +120,7 @@ impl fmt::Display for Note {
             Note::CopiedBeginning => f.write_str("copies the initial value of a carried array"),
             Note::Scalar(name) => write!(f, "computes `{name}` of scalars"),
             Note::Outlined => f.write_str("outlines a loop, which is dispatched once"),
+            Note::LiteralSizes => f.write_str("compiles a loop for literal sizes too"),
             Note::OuterVectorised => f.write_str("runs all iterations of a loop for each chunk of elements"),
             Note::Swapped => f.write_str("takes over the memory of a carried array's initial value"),
         }

@@ -39,6 +39,8 @@ pub struct PlanSummary {
     pub scalars: BTreeMap<String, usize>,
     /// Loops that are outlined functions, dispatched once (outlined dispatch).
     pub outlined: usize,
+    /// Those of them that are also compiled for literal sizes of small matrices.
+    pub literal_sizes: usize,
     /// Loops that run all iterations for one chunk of elements after the other (outer-loop
     /// vectorisation).
     pub outer_vectorised: usize,
@@ -62,6 +64,7 @@ impl PlanSummary {
                 Note::CopiedBeginning => all.copied_beginnings += 1,
                 Note::Scalar(name) => *all.scalars.entry(name).or_default() += 1,
                 Note::Outlined => all.outlined += 1,
+                Note::LiteralSizes => all.literal_sizes += 1,
                 Note::OuterVectorised => all.outer_vectorised += 1,
                 Note::Swapped => all.swapped += 1,
             }

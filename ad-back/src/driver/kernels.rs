@@ -5,6 +5,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
 use super::super::block::Statement;
+use super::super::notes::Note;
 use super::super::plan::Guard;
 use super::super::store::{Class, part_of};
 use super::memory::Storage;
@@ -59,7 +60,12 @@ impl Driver<'_> {
         let mut code = self.allocate_for_kernel(t, &mut names, guard, k);
         let out = self.out(t);
         let on_stack = matches!(self.memory.hold.get(&t), Some(Storage::Stack(_)));
-        let gemv = |stored_first: bool| self.kernel(if stored_first { "gemv_t" } else { "gemv" });
+        let all_sizes = [&p.batch[..], &p.m, &p.k, &p.n].concat();
+        let of_sizes = |name: &str| {
+            self.note(Note::Kernel(name.into()));
+            self.kernel_of_sizes(name, &all_sizes)
+        };
+        let gemv = |stored_first: bool| of_sizes(if stored_first { "gemv_t" } else { "gemv" });
         code.push(if !p.batch.is_empty() {
             let kernel = self.kernel(if on_stack { "gemm_each_off_heap" } else { "gemm_each" });
             let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
@@ -88,7 +94,7 @@ impl Driver<'_> {
                 (false, true) => "exact_gemm",
                 (false, false) => "gemm",
             };
-            let (kernel, operand) = (self.kernel(kernel), self.kernel("Operand"));
+            let (kernel, operand) = (of_sizes(kernel), self.kernel("Operand"));
             let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
             let (fa, fb) = (flag(p.a.transposed), flag(p.b.transposed));
             let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
@@ -96,7 +102,7 @@ impl Driver<'_> {
             quote!(#kernel(#out, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n] #added);)
         });
         if spec.absorbing() {
-            let absorbed = self.kernel("absorbed");
+            let absorbed = of_sizes("absorbed");
             let [batch, m, k, n] = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
             let ([ta, tb], [za, zb]) = ([p.a.transposed, p.b.transposed], p.absorbs);
             code.push(quote!(#absorbed(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n], [#za, #zb]);));

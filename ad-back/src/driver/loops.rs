@@ -179,10 +179,10 @@ impl Driver<'_> {
         }
         let l = &plan.loops.all[n];
         let (mut names, mut before) = (Vec::new(), Vec::new());
-        let around = self.is_outlined(n);
+        let around = self.outlining(n);
         // An outlined function owns the values that it changes.
-        let head = self.begin(l, k, &mut before, !around);
-        let around = around.then(|| self.enter_outlined(l));
+        let head = self.begin(l, k, &mut before, around.is_none());
+        let around = around.map(|sizes| self.enter_outlined(l, sizes));
         let (count, named) = self.scalar_expr(l.steps);
         names.extend(named);
         let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
@@ -248,6 +248,9 @@ impl Driver<'_> {
         let code = match around {
             Some(outside) => {
                 self.note(Note::Outlined);
+                if !self.matrix_sizes.is_empty() {
+                    self.note(Note::LiteralSizes);
+                }
                 let call = self.leave_outlined(l, outside, &quote!(#memory #code), &mut names);
                 quote!(#head #call)
             }

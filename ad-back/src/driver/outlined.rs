@@ -15,6 +15,7 @@ use quote::quote;
 
 use super::super::block::Statement;
 use super::super::plan::Work;
+use super::literal_sizes::LiteralSizes;
 use super::memory::StaticLen;
 use super::memory::Storage;
 use super::state::Driver;
@@ -31,13 +32,15 @@ const MAX_AXES: usize = 1;
 pub(super) type Before = Vec<(Term, Storage, Option<Vec<StaticLen>>)>;
 
 impl Driver<'_> {
-    /// Whether a nest over this number of axes is a part of the loop that is being written.
+    /// Whether a nest over this number of axes is a part of the loop that is being written. All
+    /// nests are if their sizes may be literals.
     pub(super) fn within(&self, axes: usize) -> bool {
-        self.outlined && axes <= MAX_AXES
+        self.outlined && (axes <= MAX_AXES || !self.matrix_sizes.is_empty())
     }
 
-    /// Whether the loop `n` is outlined.
-    pub(super) fn is_outlined(&self, n: usize) -> bool {
+    /// Whether the loop `n` is outlined, and if so, the sizes for which it is also compiled as
+    /// numbers.
+    pub(super) fn outlining(&self, n: usize) -> Option<Vec<Term>> {
         let plan = self.plan;
         let l = &plan.loops.all[n];
         // If a size is a const parameter of the user's function, the loop is not outlined, since a
@@ -47,16 +50,17 @@ impl Driver<'_> {
         let begun = |c: &Carry| heap(c.last) && !self.memory.storage.contains_key(&c.init);
         let own = l.carries.iter().all(begun) && l.rows.iter().all(|r| heap(r.all));
         if self.inside > 0 || self.outlined || self.tile.is_some() || named || !own || self.makes_calls(n) {
-            return false;
+            return None;
         }
         let nests = self.nests_within(n);
         let about = l.carries.first().map(|c| c.last).or(l.rows.first().map(|r| r.all));
-        nests > 0
+        let chosen = nests > 0
             && about.is_some_and(|t| {
                 choose(Kind::OutlinedDispatch, (t.index(), n), true, || {
                     format!("({nests} nests over {MAX_AXES} axis in an iteration)")
                 })
-            })
+            });
+        chosen.then(|| self.matrix_sizes(n))
     }
 
     /// The number of nests in an iteration that would be parts of the function, with those of inner
@@ -96,7 +100,7 @@ impl Driver<'_> {
 
     /// Enters the function of this loop: all arrays except those that it changes are borrowed from
     /// now on.
-    pub(super) fn enter_outlined(&mut self, l: &Loop) -> Before {
+    pub(super) fn enter_outlined(&mut self, l: &Loop, sizes: Vec<Term>) -> Before {
         let own = self.changed_names(l);
         let others = |t: &Term| self.names.get(t).is_none_or(|name| !own.contains(name));
         let mut before: Before = Vec::new();
@@ -108,6 +112,7 @@ impl Driver<'_> {
             self.memory.storage.remove(t);
         }
         self.outlined = true;
+        self.matrix_sizes = sizes;
         self.generic_within = false;
         before
     }
@@ -195,16 +200,25 @@ impl Driver<'_> {
         let turbofish = generic.then(|| quote!(::<#real>));
         let one = generic.then_some(&real);
         let title = self.function_name("steps_of", &all);
+        let call = quote!(loops(#(#borrowed),*) -> #result);
+        let (rows, as_numbers, dispatched) = match self.leave_literal_sizes(&read) {
+            Some(LiteralSizes { param, as_numbers, sizes }) => {
+                (Some(param), Some(as_numbers), quote!(dispatched_by_rows!('a, #one; [#(#sizes),*]; #call)))
+            }
+            None => (None, None, quote!(dispatched!('a, #one; #call))),
+        };
+        let rows = rows.iter();
         self.functions.push(quote! {
             /// Runs all iterations of a loop, with the instructions that the machine has.
             fn #title #(<#bound>)* (#(#params),*) -> #result {
                 #[inline(always)]
-                fn loops<#isa: #trait_ #(, #bound)*>(#(#inner),*) -> #result {
+                fn loops<#isa: #trait_ #(, #bound)* #(, #rows)*>(#(#inner),*) -> #result {
                     #unread
+                    #as_numbers
                     #code
                     #value
                 }
-                #krate::runtime::dispatched!('a, #one; loops(#(#borrowed),*) -> #result)
+                #krate::runtime::#dispatched
             }
         });
         names.extend(read);

@@ -73,6 +73,8 @@ pub(crate) struct Driver<'a> {
     /// Whether an outlined loop is being written, and whether its function is generic over the real
     /// type.
     pub(super) outlined: bool,
+    /// The sizes for which the loop that is being written is also compiled as numbers.
+    pub(super) matrix_sizes: Vec<Term>,
     pub(super) generic_within: bool,
 }
 
@@ -164,6 +166,7 @@ impl<'a> Driver<'a> {
             kept: HashSet::new(),
             tile: None,
             outlined: false,
+            matrix_sizes: Vec::new(),
             generic_within: false,
         }
     }

@@ -166,12 +166,13 @@ impl Driver<'_> {
     /// A structural operation that is one call of a kernel.
     fn structural(&mut self, t: Term, prim: &Prim, args: &[Term], guard: &[Guard], k: usize) {
         let (g, mut names) = (self.g, Vec::new());
-        let kernel = self.style.kernel(prim.structural(|s| s.kernel()).flatten().unwrap_or_default());
+        let kernel = prim.structural(|s| s.kernel()).flatten().unwrap_or_default();
         let data = &args[..prim.data_args(args.len())];
         let given: Vec<TokenStream> = data.iter().map(|&x| self.borrow(x, &mut names)).collect();
         let code = self.allocate_for_kernel(t, &mut names, guard, k);
         let last = data.last().map_or(t, |&x| x);
-        let size = self.product(&g.shape(last)[g.rank(last) - 1..], &mut names).tokens;
+        let sizes = &g.shape(last)[g.rank(last) - 1..];
+        let (kernel, size) = (self.kernel_of_sizes(kernel, sizes), self.product(sizes, &mut names).tokens);
         let out = self.out(t);
         self.plain(guard, quote!(#code #kernel(#out, #(#given,)* #size);), vec![t], names);
     }

@@ -27,7 +27,7 @@ pub mod ad {
     pub use ndarray;
     pub mod runtime {
         pub use ad_runtime::*;
-        pub use crate::dispatched;
+        pub use crate::{dispatched, dispatched_by_rows};
         pub use crate::kernels as kernel;
     }
 }
@@ -36,6 +36,12 @@ pub mod ad {
 macro_rules! dispatched {
     ($a:lifetime, $($f:ident)?; $inner:ident($($arg:ident: $ty:ty),* $(,)?) -> $out:ty) => {
         $inner::<$crate::ad::runtime::kernel::Fused $(, $f)?>($($arg),*)
+    };
+}
+#[macro_export]
+macro_rules! dispatched_by_rows {
+    ($a:lifetime, $($f:ident)?; [$($size:ident),*]; $inner:ident($($arg:ident: $ty:ty),* $(,)?) -> $out:ty) => {
+        $inner::<$crate::ad::runtime::kernel::Fused $(, $f)?, 0>($($arg),*)
     };
 }
 ";

@@ -1,5 +1,7 @@
 //! Small matrices that loops carry, and matrices that they save.
 
+use ad_oracle::plan::NestSummary;
+use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::{gradient, some};
@@ -127,4 +129,48 @@ fn carried_arrays_with_computed_indices_stay_arrays() {
         },
     );
     assert!(some(&plan, |n| n.verb == "update" && n.loops == 0), "{plan:#?}");
+}
+
+/// A loop whose steps are products of small square matrices is also compiled for literal sizes,
+/// with all nests of a step in it. A step with one product of a matrix and a vector is not worth
+/// it, and neither are matrices that the checks do not make square.
+#[test]
+fn loops_over_small_matrices_are_compiled_for_literal_sizes() {
+    let with = |step: TokenStream| {
+        gradient(
+            quote!(wrt(f)),
+            quote! {
+                fn filter(f: &Array2<f64>, h: &Array2<f64>, y: &Array2<f64>) -> f64 {
+                    let d = f.nrows();
+                    let mut m: Array1<f64> = Array1::zeros(d);
+                    let mut p: Array2<f64> = Array2::eye(d);
+                    let mut total = 0.0;
+                    for y in y.rows() { #step }
+                    total + p.sum() + m.sum()
+                }
+            },
+        )
+    };
+    let covariances = with(quote! {
+        let q = f.dot(&p).dot(&f.t()) + Array2::<f64>::eye(d) * 0.1;
+        let e = &y - &f.dot(&m);
+        m = m + q.dot(&e);
+        total += e.dot(&e);
+        p = &q - &q.dot(&q.t());
+    });
+    assert_eq!(covariances.literal_sizes, 2, "forwards and backwards: {covariances:#?}");
+    let in_steps = |n: &&NestSummary| n.part_of_loop && n.loops > 0;
+    assert!(covariances.nests.iter().filter(in_steps).count() > 5, "{covariances:#?}");
+    let states = with(quote! {
+        m = (f.dot(&m) + &y).mapv(f64::sin);
+        total += m[0];
+    });
+    assert_eq!((states.literal_sizes, states.outlined), (0, 2), "{states:#?}");
+    let other_sizes = with(quote! {
+        let s = h.dot(&p).dot(&h.t());
+        let e = &y - &h.dot(&m);
+        m = m + f.dot(&h.t().dot(&s.dot(&e)));
+        total += e.dot(&e);
+    });
+    assert_eq!(other_sizes.literal_sizes, 0, "{other_sizes:#?}");
 }

@@ -19,7 +19,8 @@
 //!   knows that parameters do not alias, and does not know that of locals (which costs a factor of
 //!   two).
 //!
-//! - Kernels whose names end in `_in` are for callers that already run inside [`dispatch`].
+//! - Kernels whose names end in `_in` are for callers that already run inside [`dispatch`]; those
+//!   in `_n` are for callers that are also compiled for a number of rows.
 //!
 //! No kernel may allocate, with these exceptions: kernels that return a `Vec` or a `Cow`;
 //! [`destination`] for an array that is not in standard layout; `matrixmultiply`; those of linear
@@ -38,6 +39,7 @@ mod isa;
 mod lanes;
 mod layout;
 mod linalg;
+mod literal;
 mod matrix;
 mod memory;
 mod operand;
@@ -73,6 +75,7 @@ pub use linalg::{
     cholesky, cholesky_change, cholesky_change_t, eigh, log_det, lu, lu_solve, lu_solve_t, qr, solve_lower,
     solve_lower_t, solve_upper, solve_upper_t,
 };
+pub use literal::{absorbed_n, common_size, gemm_n, gemv_n, gemv_t_n, lu_n, lu_solve_n, lu_solve_t_n};
 pub use matrix::{exact_gemm, exact_gemv, gemm, gemm_off_heap, gemv, gemv_t, ger};
 pub use memory::reserve;
 pub use operand::Operand;

@@ -72,8 +72,9 @@ fn of_size<I: Isa, F: Real>(
     by_rows!(n, I, F, of_rows(c, a, b, [left, right], accumulate))
 }
 
+/// [`square_product`] for N rows.
 #[inline(always)]
-fn of_rows<I: Isa, F: Real, const N: usize>(
+pub(super) fn of_rows<I: Isa, F: Real, const N: usize>(
     c: &mut [F],
     a: &[F],
     b: &[F],
@@ -93,7 +94,7 @@ fn of_rows<I: Isa, F: Real, const N: usize>(
 
 /// The rows of a matrix of N rows and columns.
 #[inline(always)]
-fn rows<F, const N: usize>(a: &[F]) -> Option<&[[F; N]; N]> {
+pub(super) fn rows<F, const N: usize>(a: &[F]) -> Option<&[[F; N]; N]> {
     a.as_chunks::<N>().0.first_chunk::<N>()
 }
 

@@ -200,6 +200,26 @@ pub fn ger_in<I: Isa, F: Real>(a: &mut [F], x: &[F], y: &[F], accumulate: bool) 
     plain::ger_in::<I, F>(a, x, y, accumulate);
 }
 
+/// The kernels of loops that are compiled for a number of rows, as those for any number.
+macro_rules! of_rows {
+    ($($name:ident $general:ident($($arg:ident: $ty:ty),*);)*) => {$(
+        pub fn $name<I: Isa, F: Real, const N: usize>($($arg: $ty),*) {
+            $general($($arg),*);
+        }
+    )*};
+}
+of_rows! {
+    gemm_n gemm(c: &mut [F], a: Operand<'_, F>, b: Operand<'_, F>, sizes: [usize; 3], accumulate: bool);
+    gemv_n gemv(y: &mut [F], a: &[F], x: &[F], accumulate: bool);
+    gemv_t_n gemv_t(y: &mut [F], a: &[F], x: &[F], accumulate: bool);
+    absorbed_n absorbed(
+        c: &mut [F], a: &[F], b: &[F], transposed: [bool; 2], batch: usize, sizes: [usize; 3], absorbs: [bool; 2]
+    );
+    lu_n lu(out: &mut [F], a: &[F], n: usize);
+    lu_solve_n lu_solve(out: &mut [F], b: &[F], a: &[F], packed: &[F], n: usize);
+    lu_solve_t_n lu_solve_t(out: &mut [F], b: &[F], a: &[F], packed: &[F], n: usize);
+}
+
 type From<'a, F> = (&'a [F], &'a [[usize; 2]]);
 fn strided<const B: usize>(at: &Indices<B>) {
     let batch = at.batch.iter().map(|axis| axis[0]).product();

@@ -8,10 +8,10 @@
 //! A kernel of this module must do what the general one does, up to rounding: sums have another
 //! order, and rows are multiplied by the reciprocal of their pivot.
 
-use super::lu::{number, stored_row};
+use super::lu::{factored, number, stored_row};
 use crate::Real;
 use crate::kernel::isa::{Isa, dispatched};
-use crate::kernel::square::{by_rows, rows_mut};
+use crate::kernel::square::{by_rows, rows, rows_mut};
 
 /// The number of columns of the right-hand sides that are solved together.
 const COLUMNS: usize = 4;
@@ -115,6 +115,48 @@ fn divide<F: Real, const C: usize>(row: &mut [F; C], (pivot, reciprocal): (F, F)
     } else {
         row.iter_mut().for_each(|x| *x /= pivot);
     }
+}
+
+/// [`super::lu`] of one matrix of N rows, if the lengths are those of one. Its lengths are known
+/// when the caller is compiled.
+#[inline(always)]
+pub(in crate::kernel) fn lu_of_rows<F: Real, const N: usize>(out: &mut [F], a: &[F]) -> Option<()> {
+    if out.len() != (N + 3) * N || a.len() != N * N {
+        return None;
+    }
+    if !factored(out, a, N) {
+        out.fill(F::nan());
+    }
+    Some(())
+}
+
+/// [`super::lu_solve`], or [`super::lu_solve_t`], for one matrix of N rows and one or N right-hand
+/// sides, if the lengths are those of such a system.
+#[inline(always)]
+pub(in crate::kernel) fn lu_solve_of_rows<F: Real, const N: usize>(
+    out: &mut [F],
+    b: &[F],
+    packed: &[F],
+    transposed: bool,
+) -> Option<()> {
+    if packed.len() != (N + 3) * N || out.len() != b.len() {
+        return None;
+    }
+    let (any, m) = if out.len() == N {
+        (copied(out.first_chunk_mut::<N>()?, b.first_chunk::<N>()?), 1)
+    } else if out.len() == N * N {
+        (copied(rows_mut::<F, N>(out)?.as_flattened_mut(), rows::<F, N>(b)?.as_flattened()), N)
+    } else {
+        return None;
+    };
+    if any { solve(out, packed, N, m, transposed) } else { Some(()) }
+}
+
+/// Copies a right-hand side, and returns whether it has a number that is not zero.
+#[inline(always)]
+fn copied<F: Real>(x: &mut [F], b: &[F]) -> bool {
+    x.copy_from_slice(b);
+    b.iter().fold(false, |any, &b| any | (b != F::zero()))
 }
 
 /// The factorisation of the matrix of n rows that is in u, and the order of its rows. The result is

@@ -21,23 +21,27 @@ use crate::kernel::vector::axpy_in;
 /// If a length does not fit.
 #[track_caller]
 pub fn lu<F: Real>(out: &mut [F], a: &[F], n: usize) {
-    each_matrix(out, a, [n, n], |out, a| {
-        let (u, rest) = out.split_at_mut(n * n);
-        let (order, rest) = rest.split_at_mut(n);
-        let (signs, parity) = rest.split_at_mut(n);
-        u.copy_from_slice(a);
-        order.iter_mut().enumerate().for_each(|(k, row)| *row = number(k));
-        let odd = few::factor(u, order, n).unwrap_or_else(|| factor(u, order, n));
-        let Some(odd) = odd else { return false };
-        for (k, sign) in signs.iter_mut().enumerate() {
-            *sign = u[k * n + k].signum();
-        }
-        parity.fill(F::one());
-        if odd {
-            parity[0] = -F::one();
-        }
-        true
-    });
+    each_matrix(out, a, [n, n], |out, a| factored(out, a, n));
+}
+
+/// The factorisation of one matrix of n rows. False if there is none.
+#[inline(always)]
+pub(super) fn factored<F: Real>(out: &mut [F], a: &[F], n: usize) -> bool {
+    let (u, rest) = out.split_at_mut(n * n);
+    let (order, rest) = rest.split_at_mut(n);
+    let (signs, parity) = rest.split_at_mut(n);
+    u.copy_from_slice(a);
+    order.iter_mut().enumerate().for_each(|(k, row)| *row = number(k));
+    let odd = few::factor(u, order, n).unwrap_or_else(|| factor(u, order, n));
+    let Some(odd) = odd else { return false };
+    for (k, sign) in signs.iter_mut().enumerate() {
+        *sign = u[k * n + k].signum();
+    }
+    parity.fill(F::one());
+    if odd {
+        parity[0] = -F::one();
+    }
+    true
 }
 
 #[inline]

@@ -17,6 +17,7 @@ mod triangular;
 pub use change::{cholesky_change, cholesky_change_t};
 pub use cholesky::cholesky;
 pub use eigh::eigh;
+pub(super) use few::{lu_of_rows, lu_solve_of_rows};
 pub use lu::{log_det, lu, lu_solve, lu_solve_t};
 pub use qr::qr;
 pub use triangular::{solve_lower, solve_lower_t, solve_upper, solve_upper_t};
