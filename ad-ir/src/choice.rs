@@ -78,8 +78,6 @@ kinds! {
     /// A whole outermost loop is one function that is dispatched once, or each nest in it is
     /// dispatched.
     OutlinedDispatch: "outlined dispatch", "one dispatch for the whole loop", "a dispatch in each iteration";
-    /// An outlined loop over small square matrices is also compiled for a few literal sizes.
-    LiteralSizes: "loops over small matrices", "also compiled for literal sizes", "compiled for any sizes";
     /// Rows that a loop saves for a sum over their elements are recomputed by a second loop that
     /// takes the sum.
     Rematerialisation: "rematerialisation", "recomputed", "saved";
@@ -120,6 +118,8 @@ kinds! {
     Unrolling: "full unrolling of loops", "unrolled", "a loop";
     /// A loop carries the elements of small arrays.
     CarriedScalars: "small arrays that loops carry", "their elements", "arrays";
+    /// An outlined loop over small square matrices is also compiled for a few literal sizes.
+    LiteralSizes: "loops over small matrices", "also compiled for literal sizes", "compiled for any sizes";
 }
 
 impl Kind {
