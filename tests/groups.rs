@@ -106,6 +106,61 @@ fn distances(x: &Array2<f64>, starts: &[usize], scale: f64) -> f64 {
     total
 }
 
+/// The rank of each element in its group, by iterators over windows of the bounds.
+#[differentiate(wrt(x))]
+fn ranks(x: &[f64], starts: &[usize]) -> f64 {
+    let rank = |group: &[f64], u: f64| 0.5 + group.iter().map(|v| 1.0 / (1.0 + (u - v).exp())).sum::<f64>();
+    let of_group = |w: &[usize]| {
+        let group = &x[w[0]..w[1]];
+        group.iter().enumerate().map(|(i, &u)| rank(group, u).ln() * (i as f64 + 1.0)).sum::<f64>()
+    };
+    starts.windows(2).map(of_group).sum()
+}
+
+/// Means that the pairs of a group weight, and the triples of a group.
+#[differentiate(wrt(x))]
+fn weighted(x: &[f64], starts: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for q in 0..starts.len() - 1 {
+        for i in starts[q]..starts[q + 1] {
+            let (mut z, mut y) = (0.0, 0.0);
+            for j in starts[q]..starts[q + 1] {
+                let e = (x[i] * x[j]).exp();
+                z += e;
+                y += e * x[j];
+            }
+            total += (y / z).powi(2);
+            for j in i + 1..starts[q + 1] {
+                for k in j + 1..starts[q + 1] {
+                    total += (x[i] - x[j]) * (x[j] - x[k]).cos() * x[k];
+                }
+            }
+        }
+    }
+    total
+}
+
+/// Groups whose numbers another array has, with bounds in the rows of a matrix, as pairs, and as
+/// lengths.
+#[differentiate(wrt(x))]
+fn looked_up(x: &[f64], cells: &[usize], bounds: &Array2<usize>, ranges: &[(usize, usize)], lens: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for &c in cells {
+        for i in bounds[[c, 0]]..bounds[[c, 1]] {
+            for j in ranges[c].0..ranges[c].1 {
+                total += (x[i] * x[j]).sin();
+            }
+        }
+        let part = &x[bounds[[c, 0]]..bounds[[c, 1]]];
+        for i in 0..lens[c].min(part.len()) {
+            for u in part {
+                total += (u - x[i]).tanh() * part[i];
+            }
+        }
+    }
+    total
+}
+
 /// Bounds of groups, and the number of elements.
 fn bounds() -> Vec<(Vec<usize>, usize)> {
     let mut all = vec![
@@ -134,6 +189,18 @@ fn groups_of_every_size() {
         near((pairs_value_and_grad(&x, &starts).0, pairs(&x, &starts)));
         near((slices_value_and_grad(&x, &starts).0, slices(&x, &starts)));
         near((updates_value_and_grad(&x, &starts).0, updates(&x, &starts)));
+        near((ranks_value_and_grad(&x, &starts).0, ranks(&x, &starts)));
+        near((weighted_value_and_grad(&x, &starts).0, weighted(&x, &starts)));
+        check_grad!(ranks(&x, &starts));
+        check_grad!(weighted(&x, &starts));
+        let groups = starts.len() - 1;
+        let cells: Vec<usize> = (0..groups).rev().chain(0..groups / 2).collect();
+        let ranges: Vec<(usize, usize)> = starts.windows(2).map(|w| (w[0], w[1])).collect();
+        let table = Array2::from_shape_fn((groups, 2), |(q, k)| starts[q + k]);
+        let lens: Vec<usize> = (0..groups).map(|q| q * 5 % 7).collect();
+        let own = looked_up(&x, &cells, &table, &ranges, &lens);
+        near((looked_up_value_and_grad(&x, &cells, &table, &ranges, &lens).0, own));
+        check_grad!(looked_up(&x, &cells, &table, &ranges, &lens));
         check_grad!(pairs(&x, &starts));
         check_grad!(slices(&x, &starts));
         check_grad!(updates(&x, &starts));

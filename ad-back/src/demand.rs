@@ -1,34 +1,190 @@
 //! Which elements of an array in a loop's body are read. If all that reads an array reads it under
-//! one test of the index (`j < limit`), the elements from the limit on need not be computed, and
-//! the loop that stores the array ends there.
+//! tests of its indices (`j < limit`), the elements from the limits on need not be computed, and the
+//! loops that store the array end there.
 //!
 //! This module must never leave out an element that something reads: what it does not know reads
 //! the whole array.
 
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::ir::{Graph, Node, Term, TermTable};
-use ad_ir::prim::{Binary, Cmp, Prim, Unary};
+use ad_ir::analysis::zeros::is_zero;
+use ad_ir::ir::{Graph, Node, Term, TermTable, axis};
+use ad_ir::prim::{Binary, Prim, Unary};
 use ad_ir::sorted::{SortedMap, SortedSet};
 use ad_middle::passes::lowering::opened::LoopScopes;
 
-use super::store::{Class, bounds_an_index, is_exact_sum, under_replication, zero_from, zeros_from};
+use super::store::{Class, bounds_an_index, is_exact_sum};
+
+/// A test of some indices of an array. Two tests are equal if they are the same test of the same
+/// axes, whether or not the test is repeated along the other axes.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct IndexTest {
+    /// The test, which is not repeated.
+    pub(super) test: Term,
+    /// For each axis of the test: the axis of the array.
+    pub(super) axes: Box<[u8]>,
+}
+
+/// Tests, outside of each of which something holds.
+type Tests = SortedSet<IndexTest>;
+
+impl IndexTest {
+    /// The same test of another array: `of` gives its axis for each axis of this one. `None` if it
+    /// lacks one of them.
+    fn mapped(&self, of: impl Fn(u8) -> Option<u8>) -> Option<IndexTest> {
+        let axes = self.axes.iter().map(|&k| of(k)).collect::<Option<_>>()?;
+        Some(IndexTest { test: self.test, axes })
+    }
+}
+
+fn mapped(tests: &Tests, of: impl Fn(u8) -> Option<u8>) -> Tests {
+    tests.iter().filter_map(|test| test.mapped(&of)).collect()
+}
+
+/// The axis of an array, for an axis of the array repeated along `new`.
+fn before_repetition(new: &[u8], k: u8) -> Option<u8> {
+    let earlier = new.iter().filter(|&&n| n < k).count();
+    if new.contains(&k) { None } else { Some(k - axis(earlier)) }
+}
+
+/// The axis of an array repeated along `new`, for an axis of the array.
+fn after_repetition(new: &[u8], k: u8) -> u8 {
+    let mut kept = (0..=u8::MAX).filter(|n| !new.contains(n));
+    kept.nth(usize::from(k)).unwrap_or(u8::MAX)
+}
+
+/// The greatest depth of the parts of a condition, and of arrays that share their limits.
+const MAX_DEPTH: u32 = 8;
+
+/// The tests of indices that a condition requires.
+fn tests_of_condition(g: &Graph, condition: Term) -> Tests {
+    let mut found = Tests::new();
+    let mut seen = HashSet::new();
+    let all: Box<[u8]> = (0..g.rank(condition)).map(axis).collect();
+    // Parts of the condition, and for each of their axes the axis of the condition.
+    let mut stack = vec![(condition, all)];
+    while let Some((t, axes)) = stack.pop() {
+        if !seen.insert((t, axes.clone())) {
+            continue;
+        }
+        match g.node(t) {
+            Node::Prim(Prim::And, args) => stack.extend(args.iter().map(|&c| (c, axes.clone()))),
+            Node::Prim(Prim::Replicate(new), args) => {
+                let kept = axes.iter().enumerate().filter(|(k, _)| !new.contains(&axis(*k)));
+                stack.push((args[0], kept.map(|(_, &k)| k).collect()));
+            }
+            Node::Prim(Prim::Transpose(order), args) => {
+                let mut inner = axes.clone();
+                order.iter().zip(&axes).for_each(|(&k, &own)| inner[usize::from(k)] = own);
+                stack.push((args[0], inner));
+            }
+            _ if bounds_an_index(g, t) => drop(found.insert(IndexTest { test: t, axes })),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The tests outside of each of which the elements of arrays are zero.
+struct Limits<'g> {
+    g: &'g Graph,
+    known: HashMap<(Term, u32), Tests>,
+}
+
+impl Limits<'_> {
+    fn of(&mut self, t: Term) -> Tests {
+        self.to_depth(t, MAX_DEPTH)
+    }
+
+    fn to_depth(&mut self, t: Term, depth: u32) -> Tests {
+        if let Some(found) = self.known.get(&(t, depth)) {
+            return found.clone();
+        }
+        let found = match depth.checked_sub(1) {
+            Some(depth) => self.new(t, depth),
+            None => Tests::new(),
+        };
+        self.known.insert((t, depth), found.clone());
+        found
+    }
+
+    fn new(&mut self, t: Term, depth: u32) -> Tests {
+        let g = self.g;
+        let finite = |x: Term| g.real_value(x).is_some_and(f64::is_finite);
+        let both = |me: &mut Self, a: Term, b: Term| {
+            let (a, b) = (me.to_depth(a, depth), me.to_depth(b, depth));
+            a.into_iter().filter(|test| b.contains(test)).collect()
+        };
+        match g.node(t) {
+            // A test of kept axes only holds for the sum as well.
+            Node::Prim(Prim::Sum(axes), args) => mapped(&self.to_depth(args[0], depth), |k| before_repetition(axes, k)),
+            Node::Prim(Prim::Replicate(new), args) => {
+                mapped(&self.to_depth(args[0], depth), |k| Some(after_repetition(new, k)))
+            }
+            Node::Prim(Prim::Select, args) if is_zero(g, args[2]) => {
+                let mut found = self.to_depth(args[1], depth);
+                found.extend(tests_of_condition(g, args[0]));
+                found
+            }
+            Node::Prim(Prim::Select, args) => both(self, args[1], args[2]),
+            Node::Prim(Prim::Unary(Unary::Neg), args) => self.to_depth(args[0], depth),
+            Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), args) => both(self, args[0], args[1]),
+            Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[1]) => self.to_depth(args[0], depth),
+            Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[0]) => self.to_depth(args[1], depth),
+            // Zero times anything is zero.
+            Node::Prim(Prim::Binary(Binary::MulZero), args) => self.to_depth(args[0], depth),
+            _ => Tests::new(),
+        }
+    }
+}
+
+/// The tests outside of each of which the elements of an array are zero.
+pub(super) fn limits_of_elements(g: &Graph, t: Term) -> Tests {
+    Limits { g, known: HashMap::new() }.of(t)
+}
+
+/// The tests that a scatter of this array reads: the loop that scatters it ends at the limits of
+/// its elements. If the elements themselves are a choice by the test, it is known anyway.
+pub(super) fn limits_of_scattered(g: &Graph, class: Class, src: Term) -> Tests {
+    let known = class != Class::Buffer && matches!(g.node(src), Node::Prim(Prim::Select, _));
+    if known { Tests::new() } else { limits_of_elements(g, src) }
+}
+
+/// The tests that the nest of a sum reads: what is summed is zero outside of them. A sum in the
+/// function's order is a kernel, which reads all elements.
+pub(super) fn limits_of_summed(g: &Graph, exact: &HashSet<Term>, t: Term) -> Tests {
+    match g.node(t) {
+        Node::Prim(Prim::Sum(_), args) if !is_exact_sum(g, exact, t) => limits_of_elements(g, args[0]),
+        _ => Tests::new(),
+    }
+}
+
+/// The tests of indices that the code of a term reads, in addition to what the term reads.
+pub(super) fn tests_of(
+    g: &Graph,
+    (class, exact): (&TermTable<Class>, &HashSet<Term>),
+    read_under: &SortedMap<Term, Tests>,
+    t: Term,
+) -> impl Iterator<Item = Term> {
+    let mut tests = limits_of_summed(g, exact, t);
+    if let Node::Scatter { src, .. } = *g.node(t) {
+        tests.extend(limits_of_scattered(g, class[src], src));
+    }
+    tests.extend(read_under.get(&t).into_iter().flatten().cloned());
+    tests.into_iter().map(|test| test.test)
+}
 
 /// The elements of an array that are read.
 #[derive(Clone, PartialEq, Eq)]
 enum Demand {
     None,
-    /// Those at which these tests of the index hold; all elements if there is no test.
-    Under(SortedSet<Term>),
+    /// Those at which these tests hold; all elements if there is no test.
+    Under(Tests),
 }
 
 impl Demand {
     fn all() -> Demand {
-        Demand::Under(SortedSet::new())
-    }
-
-    fn under(test: Term) -> Demand {
-        Demand::Under(SortedSet::from([test]))
+        Demand::Under(Tests::new())
     }
 
     /// What two readers read together.
@@ -40,105 +196,33 @@ impl Demand {
         }
     }
 
-    /// What is read, where this test holds too.
-    fn where_also(&self, test: Term) -> Demand {
+    /// What is read, where these tests hold too.
+    fn where_also(&self, more: Tests) -> Demand {
         match self {
             Demand::None => Demand::None,
-            Demand::Under(tests) => Demand::Under(tests.iter().copied().chain([test]).collect()),
+            Demand::Under(tests) => Demand::Under(tests.iter().cloned().chain(more).collect()),
         }
     }
 
-    /// What is read of an array that is repeated along new axes: a test that is the same along
-    /// these is a test of the array.
-    fn of_repeated(&self, g: &Graph, axes: &[u8]) -> Demand {
-        let without = |&test: &Term| match g.node(test) {
-            Node::Prim(Prim::Replicate(over), of) if **over == *axes => Some(of[0]),
-            _ => None,
-        };
+    /// What is read of another array, with the axes mapped.
+    fn mapped(&self, of: impl Fn(u8) -> Option<u8>) -> Demand {
         match self {
             Demand::None => Demand::None,
-            Demand::Under(tests) => Demand::Under(tests.iter().filter_map(without).collect()),
+            Demand::Under(tests) => Demand::Under(mapped(tests, of)),
         }
     }
 }
 
-/// The test of the index outside of which the elements of an array are zero.
-pub(super) fn limit_of_elements(g: &Graph, t: Term) -> Option<Term> {
-    limit(g, t, MAX_DEPTH)
-}
-
-/// The greatest depth of sums and multiples of arrays with one limit.
-const MAX_DEPTH: usize = 4;
-
-fn limit(g: &Graph, t: Term, depth: usize) -> Option<Term> {
-    let of = |x: Term| limit(g, x, depth.checked_sub(1)?);
-    let finite = |x: Term| g.real_value(x).is_some_and(f64::is_finite);
-    match g.node(t) {
-        // A test that is the same along the summed axes holds for the sum as well.
-        Node::Prim(Prim::Sum(axes), args) => zeros_from(g, args[0]).find_map(|test| match g.node(test) {
-            Node::Prim(Prim::Replicate(over), of) if over == axes => Some(of[0]),
-            _ => None,
-        }),
-        Node::Prim(Prim::Unary(Unary::Neg), args) => of(args[0]),
-        Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), args) => {
-            of(args[0]).filter(|&test| of(args[1]) == Some(test))
-        }
-        Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[1]) => of(args[0]),
-        Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[0]) => of(args[1]),
-        _ => zero_from(g, t).filter(|test| g.shape(*test) == g.shape(t)),
-    }
-}
-
-/// The test of the index that a scatter of this array reads: the loop that scatters it ends at the
-/// limit of its elements. If the elements themselves are a choice by the test, it is known anyway.
-pub(super) fn limit_of_scattered(g: &Graph, class: Class, src: Term) -> Option<Term> {
-    let known = class != Class::Buffer && matches!(g.node(src), Node::Prim(Prim::Select, _));
-    if known { None } else { limit_of_elements(g, src) }
-}
-
-/// The test of the index that the nest of a full sum of a row reads: what is summed is zero from
-/// the limit on. A sum in the function's order is a kernel, which reads all elements.
-pub(super) fn limit_of_summed(g: &Graph, exact: &HashSet<Term>, t: Term) -> Option<Term> {
-    match g.node(t) {
-        Node::Prim(Prim::Sum(_), args) if g.rank(t) == 0 && g.rank(args[0]) == 1 && !is_exact_sum(g, exact, t) => {
-            limit_of_elements(g, args[0])
-        }
-        _ => None,
-    }
-}
-
-/// Whether a test of an index holds for the indices below this number.
-pub(super) fn ends_at(g: &Graph, test: Term, end: Term) -> bool {
-    match g.node(under_replication(g, test)) {
-        Node::Prim(Prim::Compare(Cmp::Lt), sides) => g.splat(sides[1]) == end,
-        _ => false,
-    }
-}
-
-/// The tests of an index that the code of a term reads, in addition to what the term reads.
-pub(super) fn tests_of(
-    g: &Graph,
-    (class, exact): (&TermTable<Class>, &HashSet<Term>),
-    read_under: &SortedMap<Term, Term>,
-    t: Term,
-) -> impl Iterator<Item = Term> {
-    let summed = limit_of_summed(g, exact, t);
-    let scattered = match *g.node(t) {
-        Node::Scatter { src, .. } => limit_of_scattered(g, class[src], src),
-        _ => None,
-    };
-    read_under.get(&t).copied().into_iter().chain(scattered).chain(summed)
-}
-
-/// The stored arrays of loop bodies that are read under a test of the index only, with the test.
-/// The test is known where the array is computed. `reach` is ascending, all elements of `whole` are
-/// read, and `guard` are the conditions of terms, 0 if there is none.
+/// The stored arrays of loop bodies that are read under tests of the index only, with the tests.
+/// The tests are known where the array is computed. `reach` is ascending, all elements of `whole`
+/// are read, and `guard` are the conditions of terms, 0 if there is none.
 pub(super) fn read_under_tests(
     g: &Graph,
     reach: &[Term],
     (class, exact): (&TermTable<Class>, &HashSet<Term>),
     (whole, scopes, guard): (&[Term], &LoopScopes, &TermTable<u32>),
-) -> SortedMap<Term, Term> {
+) -> SortedMap<Term, Tests> {
+    let (mut limits, everything) = (Limits { g, known: HashMap::new() }, Demand::all());
     let mut demands: HashMap<Term, Demand> = whole.iter().map(|&t| (t, Demand::all())).collect();
     let mut found = SortedMap::new();
     // Parents are newer than children: all readers of a term have been visited before it.
@@ -149,40 +233,47 @@ pub(super) fn read_under_tests(
             *before = std::mem::replace(before, Demand::None).and(demand);
         };
         match g.node(t) {
-            Node::Prim(Prim::Select, args) if bounds_an_index(g, args[0]) => {
-                read(args[0], &Demand::all());
-                read(args[1], &own.where_also(args[0]));
+            Node::Prim(Prim::Select, args) => {
+                let tests = tests_of_condition(g, args[0]);
+                read(args[0], if tests.is_empty() { &own } else { &everything });
+                read(args[1], &own.where_also(tests));
                 read(args[2], &own);
+            }
+            // Zero times anything is zero.
+            Node::Prim(Prim::Binary(Binary::MulZero), args) => {
+                read(args[0], &own);
+                read(args[1], &own.where_also(limits.of(args[0])));
             }
             Node::Prim(prim, args) if prim.is_elementwise() => args.iter().for_each(|&c| read(c, &own)),
             Node::Prim(Prim::Replicate(axes), args) => {
-                read(args[0], &own.of_repeated(g, axes));
-                args[1..].iter().for_each(|&c| read(c, &Demand::all()));
+                read(args[0], &own.mapped(|k| before_repetition(axes, k)));
+                args[1..].iter().for_each(|&c| read(c, &everything));
             }
             // What a scatter writes from the limit of its source on has no effect.
             Node::Scatter { src, .. } => {
                 g.node(t).for_each_child(|c| {
-                    let limit = if c == *src { limit_of_elements(g, c) } else { None };
-                    read(c, &limit.map_or_else(Demand::all, Demand::under));
+                    let tests = if c == *src { limits.of(c) } else { Tests::new() };
+                    read(c, &Demand::Under(tests));
                 });
             }
-            Node::Prim(Prim::Sum(_), args) => {
-                read(args[0], &limit_of_summed(g, exact, t).map_or_else(Demand::all, Demand::under));
+            Node::Prim(Prim::Sum(axes), args) if !is_exact_sum(g, exact, t) => {
+                let of_sum = own.mapped(|k| Some(after_repetition(axes, k)));
+                read(args[0], &of_sum.where_also(limits.of(args[0])));
             }
-            node => node.for_each_child(|c| read(c, &Demand::all())),
+            node => node.for_each_child(|c| read(c, &everything)),
         }
         if class[t] != Class::Buffer || g.rank(t) == 0 || scopes.of(t) == 0 {
             continue;
         }
-        let known = |&test: &Term| {
-            g.shape(t) == g.shape(test)
-                && scopes.contains(scopes.of(test), scopes.of(t))
-                && (guard[test] == 0 || guard[test] == guard[t])
+        let known = |test: &IndexTest| {
+            scopes.contains(scopes.of(test.test), scopes.of(t))
+                && (guard[test.test] == 0 || guard[test.test] == guard[t])
         };
-        if let Demand::Under(tests) = own
-            && let Some(test) = tests.into_iter().find(known)
-        {
-            found.insert(t, test);
+        if let Demand::Under(mut tests) = own {
+            tests.retain(known);
+            if !tests.is_empty() {
+                found.insert(t, tests);
+            }
         }
     }
     found

@@ -1,12 +1,13 @@
 //! The items of a nest: the values that it stores or accumulates, over a graph of scalar
 //! operations. This module does not decide which terms a nest computes.
 
-use super::demand::{limit_of_scattered, limit_of_summed};
+use super::demand::{IndexTest, limits_of_scattered, limits_of_summed};
 use super::kernel::{Id, Kernel, Op};
 use super::plan::{Plan, domain_of};
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Elem, Graph, Lit, Node, Put, RealTy, Term};
 use ad_ir::prim::{Cmp, Prim, Reduce};
+use ad_ir::sorted::SortedSet;
 
 /// The element type whose sums need more precision than it has.
 pub(super) const SINGLE_PRECISION: Elem = Elem::Real(RealTy::F32);
@@ -24,12 +25,22 @@ pub(super) enum Fold {
 /// The use of a value at each index of a nest.
 #[derive(Clone, Debug)]
 pub(super) enum Item {
-    /// Stores the value; `None` if only other items use it.
-    Store { out: Option<Term>, value: Id },
+    /// Stores the value; `None` if only other items use it. Nothing reads the element where one of
+    /// the conditions `read_under` is false.
+    Store { out: Option<Term>, value: Id, read_under: Box<[Id]> },
     /// Accumulates the value over the marked loops. With `added` it is added to an existing value,
     /// which is at the index given by the other loops, or at the index `at` of `out` (a value out
     /// of range is dropped).
-    Fold { out: Term, fold: Fold, reduced: Vec<bool>, value: Id, added: bool, at: Option<Vec<Id>> },
+    /// Nothing reads a sum where one of the conditions `read_under` is false.
+    Fold {
+        out: Term,
+        fold: Fold,
+        reduced: Vec<bool>,
+        value: Id,
+        added: bool,
+        at: Option<Vec<Id>>,
+        read_under: Box<[Id]>,
+    },
     /// Adds (or puts) the value at an index of `out`, an array of these sizes; a value out of range
     /// is dropped.
     Scatter { out: Term, put: Put, ix: Vec<Id>, sizes: Vec<Term>, value: Id },
@@ -69,8 +80,9 @@ pub(super) fn items(
                 let kept = identity.iter().zip(&reduced).filter(|(_, reduced)| !**reduced);
                 let kept: Vec<Id> = kept.map(|(&ix, _)| ix).collect();
                 let value = kernel.element(args[0], identity, &[])?;
-                let value = where_read(kernel, limit_of_summed(g, &plan.exact, t).as_ref(), identity, value)?;
-                let mut value = where_read(kernel, plan.read_under.get(&t), &kept, value)?;
+                let read_under = conditions(kernel, plan.read_under.get(&t), &kept)?;
+                let limits = conditions(kernel, Some(&limits_of_summed(g, &plan.exact, t)), identity)?;
+                let mut value = under_conditions(kernel, read_under.iter().chain(&limits), value);
                 // The sum is over nearly the whole domain.
                 for (k, (&n, &size)) in domain_of(g, t).iter().zip(domain).enumerate() {
                     if n != size {
@@ -80,7 +92,7 @@ pub(super) fn items(
                         value = kernel.choose(inside, value, zero);
                     }
                 }
-                items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value, added: false, at: None });
+                items.push(Item::Fold { out: t, fold: Fold::Sum, reduced, value, added: false, at: None, read_under });
                 outs.push(t);
             }
             Node::Prim(Prim::Reduce(op, rank), args) => {
@@ -92,15 +104,24 @@ pub(super) fn items(
                     Reduce::InOrder | Reduce::FromZero => Fold::InOrder,
                     _ => Fold::Any,
                 };
-                items.push(Item::Fold { out: t, fold, reduced, value, added: false, at: None });
+                items.push(Item::Fold {
+                    out: t,
+                    fold,
+                    reduced,
+                    value,
+                    added: false,
+                    at: None,
+                    read_under: Box::new([]),
+                });
                 outs.push(t);
             }
             _ => {
                 let value = kernel.definition(t, identity)?;
-                let value = where_read(kernel, plan.read_under.get(&t), identity, value)?;
+                let read_under = conditions(kernel, plan.read_under.get(&t), identity)?;
+                let value = under_conditions(kernel, &read_under, value);
                 let elsewhere = plan.readers.get(&t).is_some_and(|r| r.iter().any(|&s| s != step));
                 let kept = elsewhere || plan.results.contains(&t);
-                items.push(Item::Store { out: kept.then_some(t), value });
+                items.push(Item::Store { out: kept.then_some(t), value, read_under });
                 if kept {
                     outs.push(t);
                 }
@@ -110,14 +131,38 @@ pub(super) fn items(
     Ok((items, outs))
 }
 
-/// A value where a test of its index holds, and zero elsewhere: no item reads it there.
-fn where_read(kernel: &mut Kernel<'_>, test: Option<&Term>, index: &[Id], value: Id) -> Result<Id, String> {
-    let Some(&test) = test else { return Ok(value) };
-    let (test, zero) = (kernel.element(test, index, &[])?, kernel.zero(value));
-    if matches!(kernel.node(value).op, Op::If(c, _, other) if c == test && other == zero) {
-        return Ok(value);
+/// The conditions that tests of an array are at this index.
+fn conditions(
+    kernel: &mut Kernel<'_>,
+    tests: Option<&SortedSet<IndexTest>>,
+    index: &[Id],
+) -> Result<Box<[Id]>, String> {
+    let mut found = Vec::new();
+    for test in tests.into_iter().flatten() {
+        let index: Vec<Id> = test.axes.iter().map(|&k| index[usize::from(k)]).collect();
+        found.push(kernel.element(test.test, &index, &[])?);
     }
-    Ok(kernel.choose(test, value, zero))
+    Ok(found.into())
+}
+
+/// A value where conditions hold, and zero elsewhere: nothing reads it there, or it is zero there.
+/// The condition that the fewest loops decide is tested first, so these loops may end where it does
+/// not hold.
+fn under_conditions<'c>(kernel: &mut Kernel<'_>, conditions: impl IntoIterator<Item = &'c Id>, value: Id) -> Id {
+    let mut all: SortedSet<Id> = conditions.into_iter().copied().collect();
+    if all.is_empty() {
+        return value;
+    }
+    let (mut value, zero) = (value, kernel.zero(value));
+    while let Op::If(condition, then, other) = kernel.node(value).op
+        && other == zero
+    {
+        all.insert(condition);
+        value = then;
+    }
+    let mut all: Vec<Id> = all.into_iter().collect();
+    all.sort_by_key(|&c| std::cmp::Reverse(kernel.node(c).level));
+    all.into_iter().fold(value, |value, c| kernel.choose(c, value, zero))
 }
 
 /// The item of the nest of a scatter, over the elements of the scattered array. The result has the
@@ -129,8 +174,9 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, 
     let mut ix: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>()?;
     ix.extend(&identity[vars.len()..]);
     let value = kernel.element(*src, &identity, &[])?;
-    let test = limit_of_scattered(g, kernel.plan().class(*src), *src);
-    let value = where_read(kernel, test.as_ref(), &identity, value)?;
+    let limits = limits_of_scattered(g, kernel.plan().class(*src), *src);
+    let limits = conditions(kernel, Some(&limits), &identity)?;
+    let value = under_conditions(kernel, &limits, value);
     Ok(Item::Scatter { out, put: *put, ix, sizes: g.shape(out).to_vec(), value })
 }
 
@@ -139,16 +185,19 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, 
 /// which it holds.
 pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Option<Id> {
     let mut mask = None;
-    // A value that only the nest itself reads has no effect of its own.
-    for item in items.iter().filter(|item| !matches!(item, Item::Store { out: None, .. })) {
-        let (Item::Fold { out, fold: Fold::Sum, value, .. }
-        | Item::Scatter { out, put: Put::Add, value, .. }
-        | Item::Block { out, put: Put::Add, value, .. }) = item
-        else {
-            return None;
+    for item in items.iter() {
+        let (out, value, read_under) = match item {
+            // A value that only the nest itself reads has no effect of its own.
+            Item::Store { out: None, .. } => continue,
+            Item::Store { out: Some(out), value, read_under } => (out, value, Some(read_under)),
+            Item::Fold { out, fold: Fold::Sum, value, .. }
+            | Item::Scatter { out, put: Put::Add, value, .. }
+            | Item::Block { out, put: Put::Add, value, .. } => (out, value, None),
+            _ => return None,
         };
         let Op::If(c, _, zero) = kernel.node(*value).op else { return None };
-        let nothing = matches!(kernel.node(zero).op, Op::Lit(Lit::Real(_, bits)) if f64::from_bits(bits) == 0.0);
+        let adds_nothing = matches!(kernel.node(zero).op, Op::Lit(Lit::Real(_, bits)) if f64::from_bits(bits) == 0.0);
+        let nothing = read_under.map_or(adds_nothing, |conditions| conditions.contains(&c));
         let outer = (1..kernel.loops.len()).contains(&usize::from(kernel.node(c).level));
         if !nothing || !outer || g.rank(*out) == 0 || mask.is_some_and(|m| m != c) {
             return None;
@@ -164,13 +213,15 @@ pub(super) fn masked(g: &Graph, kernel: &Kernel<'_>, items: &mut [Item]) -> Opti
         return None;
     }
     for item in items {
-        if let Item::Fold { value, .. } | Item::Scatter { value, .. } | Item::Block { value, .. } = item {
-            // A condition may stand there twice: of what is summed, and of what is read.
-            while let Op::If(c, a, _) = kernel.node(*value).op
-                && Some(c) == mask
-            {
-                *value = a;
-            }
+        let (Item::Fold { value, .. }
+        | Item::Scatter { value, .. }
+        | Item::Block { value, .. }
+        | Item::Store { value, .. }) = item;
+        // A condition may stand there twice: of what is summed, and of what is read.
+        while let Op::If(c, a, _) = kernel.node(*value).op
+            && Some(c) == mask
+        {
+            *value = a;
         }
     }
     mask

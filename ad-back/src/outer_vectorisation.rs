@@ -116,7 +116,7 @@ impl Candidate<'_> {
         let mut stack: Vec<Id> = Vec::new();
         for item in &items {
             match item {
-                Item::Store { value, out } if out.is_none_or(|t| self.is_row(t)) => stack.push(*value),
+                Item::Store { value, out, .. } if out.is_none_or(|t| self.is_row(t)) => stack.push(*value),
                 Item::Fold { out, fold: Fold::Sum, value, .. } => {
                     // A single accumulator of type `f32` would lose digits.
                     let real = g.elem(*out).is_real() && g.elem(*out) != SINGLE_PRECISION;

@@ -8,6 +8,7 @@ use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use super::demand::IndexTest;
 use super::store::Class;
 use super::tiling::BlockTerms;
 pub(super) use ad_ir::analysis::guards::Guard;
@@ -77,9 +78,9 @@ pub(super) struct Plan {
     pub(super) stencils: HashSet<Term>,
     /// The terms that are returned, and the initial values, next values and row values of loops.
     pub(super) results: HashSet<Term>,
-    /// Stored arrays of which only the elements are read at which a test of the index holds, with
-    /// the test: see `demand`.
-    pub(super) read_under: SortedMap<Term, Term>,
+    /// Stored arrays of which only the elements are read at which tests of their indices hold, with
+    /// the tests: see `demand`.
+    pub(super) read_under: SortedMap<Term, SortedSet<IndexTest>>,
     /// Rows of loops that are read beyond the rows of iterations that run.
     pub(super) read_whole: HashSet<Term>,
 }

@@ -3,7 +3,7 @@
 //! without a test, over shifted rows, and the ends are a second loop. The values do not change. The
 //! second loop pays only where blocks leave a few elements out ([`MAX_OMITTED`]).
 
-use ad_ir::sorted::SortedMap;
+use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
 use super::in_range::InRange;
@@ -115,9 +115,16 @@ pub(super) struct Prefix<'a> {
     pub(super) end: Id,
     /// The index test, in the nest that it is a prefix of.
     pub(super) test: Id,
+    /// The arrays that are read within the prefix only.
+    read_within: SortedSet<Term>,
 }
 
 impl Prefix<'_> {
+    /// Whether an array is read within the prefix only.
+    pub(super) fn is_read_within(&self, t: Term) -> bool {
+        self.read_within.contains(&t)
+    }
+
     /// The first index after it, if that is a closed scalar.
     pub(super) fn end(&self) -> Option<Term> {
         match self.kernel.node(self.end).op {
@@ -148,11 +155,22 @@ pub(super) fn prefix<'a>(k: &Kernel<'a>, items: &[Item], ragged: bool) -> Option
             k.node(end).level == 0 && matches!(k.node(end).op, Op::Scalar(_))
         };
         if known && idle(k, items, (this, !value)) {
+            let read_within = read_within(items, this);
             let (kernel, items, map) = decided(k, items, &HashMap::from([(this, value)]), inner, 0);
-            return Some(Prefix { kernel, items, end: map[end as usize], test: this });
+            return Some(Prefix { kernel, items, end: map[end as usize], test: this, read_within });
         }
     }
     None
+}
+
+/// The arrays that are read only where a condition holds.
+fn read_within(items: &[Item], condition: Id) -> SortedSet<Term> {
+    let read = |item: &Item| match item {
+        Item::Store { out, read_under, .. } if read_under.contains(&condition) => *out,
+        Item::Fold { out, read_under, .. } if read_under.contains(&condition) => Some(*out),
+        _ => None,
+    };
+    items.iter().filter_map(read).collect()
 }
 
 /// The value of a node where a test has a known value.
@@ -300,13 +318,17 @@ fn decided<'a>(
         }
         map.push(mapped);
     }
+    let of_all = |ids: &[Id]| ids.iter().map(|&id| map[id as usize]).collect();
     let items: Vec<Item> = items
         .iter()
         .map(|item| match item.clone() {
-            Item::Store { out, value } => Item::Store { out, value: map[value as usize] },
-            Item::Fold { out, fold, reduced, value, added, at } => {
+            Item::Store { out, value, read_under } => {
+                Item::Store { out, value: map[value as usize], read_under: of_all(&read_under) }
+            }
+            Item::Fold { out, fold, reduced, value, added, at, read_under } => {
                 let at = at.map(|ix| ix.iter().map(|&i| map[i as usize]).collect());
-                Item::Fold { out, fold, reduced, value: map[value as usize], added, at }
+                let read_under = of_all(&read_under);
+                Item::Fold { out, fold, reduced, value: map[value as usize], added, at, read_under }
             }
             Item::Scatter { out, put, ix, sizes, value } => {
                 let ix = ix.iter().map(|&i| map[i as usize]).collect();

@@ -11,6 +11,7 @@ mod bounds;
 pub(super) mod choose;
 pub(super) mod consume;
 mod cursor;
+mod lookups;
 mod mutable;
 mod ranges;
 pub(super) mod until;

@@ -463,6 +463,7 @@ impl<'a> Lower<'a> {
         let mut all = x;
         let zero = self.g.lit_usize(0);
         if start != zero {
+            let n = self.capacity_of_part(len, n);
             let var = self.g.fresh();
             let i = self.g.mk(Node::Var(var));
             let at = self.g.int(IntOp::Add, start, i);
@@ -487,7 +488,8 @@ impl<'a> Lower<'a> {
         let (zero, mut part) = (self.g.lit_usize(0), self.uncarried(stack));
         if start != zero {
             for t in &mut part.all {
-                let capacity = self.g.shape(*t)[0];
+                let all = self.g.shape(*t)[0];
+                let capacity = self.capacity_of_part(len, all);
                 let var = self.g.fresh();
                 let i = self.g.mk(Node::Var(var));
                 let at = self.g.int(IntOp::Add, start, i);
@@ -553,6 +555,11 @@ impl<'a> Lower<'a> {
         found.filter(|&t| !matches!(g.node(t), Node::Prim(Prim::Int(_), _))).unwrap_or(len)
     }
 
+    /// The closed capacity of a part that has this many elements of an array with `all`.
+    fn capacity_of_part(&mut self, len: Term, all: Term) -> Term {
+        self.most_of_lookups(len).map_or(all, |longest| self.g.int(IntOp::Min, all, longest))
+    }
+
     fn cut(
         &mut self,
         r: &Range<'a>,
@@ -584,7 +591,7 @@ impl<'a> Lower<'a> {
             Some(most) if self.g.int_value(most).is_some() && self.state.facts.prove_le(&self.g, most, capacity) => {
                 most
             }
-            _ => capacity,
+            _ => self.capacity_of_part(len, capacity),
         };
         let (len, most) = (count(self, len), count(self, most));
         Ok(Cut { start: first, step, len: Some(len), capacity: Some(most), reaches_end: step > 0 && end == size })

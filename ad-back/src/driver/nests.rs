@@ -20,6 +20,19 @@ use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::{Prim, Reduce};
 
+/// Whether an item is a sum whose memory has to have an initial value: the nest adds to it, or
+/// leaves out elements that are read.
+fn starts_from_memory(kernel: &Kernel<'_>, item: &Item, t: Term) -> bool {
+    let Item::Fold { out, reduced, value, added, at, read_under, .. } = item else { return false };
+    let kept = reduced.iter().take_while(|r| !**r).count();
+    let assigned = kept < reduced.len() && reduced[kept..].iter().all(|r| *r) && !added && at.is_none();
+    let left_out = match kernel.node(*value).op {
+        Op::If(condition, ..) => !read_under.contains(&condition),
+        _ => false,
+    };
+    *out == t && (!assigned || left_out)
+}
+
 impl Driver<'_> {
     /// The initial value of a sum. New arrays of other results are filled with it too.
     pub(super) fn initial_value(&self, t: Term) -> TokenStream {
@@ -103,8 +116,8 @@ impl Driver<'_> {
                 let (name, from) = (&self.names[&t], &self.names[&of]);
                 code.push(quote!(let mut #name = #from;));
             } else if allocate && g.rank(t) > 0 {
-                let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
-                let ends = g.rank(t) == 1 && prefix.as_ref().is_some_and(|prefix| self.is_read_within(prefix, t));
+                let added = items.iter().any(|i| starts_from_memory(kernel, i, t));
+                let ends = g.rank(t) == 1 && prefix.as_ref().is_some_and(|prefix| prefix.is_read_within(t));
                 code.push(match added && ends {
                     true => self.refilled_until(t, &inside),
                     false => self.allocate(t, &mut names, added),

@@ -235,7 +235,7 @@ impl Driver<'_> {
     fn scalar_by_nest(&mut self, t: Term, names: &mut Vec<Term>) -> Result<(Option<TokenStream>, Expr), String> {
         let mut kernel = Kernel::new(self.g, self.plan, self.hints, Vec::new(), []);
         let value = kernel.definition(t, &[])?;
-        let items = [Item::Store { out: Some(t), value }];
+        let items = [Item::Store { out: Some(t), value, read_under: Box::new([]) }];
         self.name(t);
         let Inline { mut before, value, named, functions } = Nest::new(
             self.g,

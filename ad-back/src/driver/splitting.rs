@@ -7,7 +7,6 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::quote;
 
 use super::super::code::Code;
-use super::super::demand::ends_at;
 use super::super::items::Item;
 use super::super::kernel::{Id, Kernel, Op};
 use super::super::nest::{Arg, Nest, NestRange};
@@ -109,14 +108,14 @@ impl Driver<'_> {
     /// there is not zero and cannot be filled with zeros.
     pub(super) fn prefix<'k>(&self, kernel: &Kernel<'k>, items: &[Item]) -> Option<Prefix<'k>> {
         let blank = |t: Term| self.g.rank(t) == 1 || self.memory.fresh.contains(&t);
-        let fits = items.iter().all(|item| match *item {
-            Item::Store { out, .. } => out.is_none_or(blank),
-            _ => true,
-        });
         let about = kernel.loops.last().map_or(0, |n| n.index());
         let why = || "to the range in which an index test holds".into();
-        prefix(kernel, items, false)
-            .filter(|_| fits && choose(Kind::LoopBounds, (about, 2 + kernel.nodes.len()), true, why))
+        let found = prefix(kernel, items, false)?;
+        let fits = items.iter().all(|item| match item {
+            Item::Store { out: Some(t), read_under, .. } => blank(*t) || read_under.contains(&found.test),
+            _ => true,
+        });
+        (fits && choose(Kind::LoopBounds, (about, 2 + kernel.nodes.len()), true, why)).then_some(found)
     }
 
     /// A prefix of each row of a nest. Outside of it the nest only stores zeros. `None` if the
@@ -125,12 +124,10 @@ impl Driver<'_> {
         let about = kernel.loops.last().map_or(0, |n| n.index());
         let why = || "of each row to the range in which an index test holds".into();
         let found = prefix(kernel, items, true)?;
-        let unread = |t: Term, value: Id| {
-            self.plan.read_under.contains_key(&t)
-                && matches!(kernel.node(value).op, Op::If(test, ..) if test == found.test)
-        };
-        let fits = items.iter().all(|item| match *item {
-            Item::Store { out: Some(t), value } => self.memory.fresh.contains(&t) || unread(t, value),
+        let fits = items.iter().all(|item| match item {
+            Item::Store { out: Some(t), read_under, .. } => {
+                self.memory.fresh.contains(t) || read_under.contains(&found.test)
+            }
             _ => true,
         });
         (fits && choose(Kind::LoopBounds, (about, 3 + kernel.nodes.len()), true, why)).then_some(found)
@@ -153,18 +150,10 @@ impl Driver<'_> {
         Ok(quote!(#inside))
     }
 
-    /// Whether an array is read within the prefix only.
-    pub(super) fn is_read_within(&self, prefix: &Prefix<'_>, t: Term) -> bool {
-        let ends = |bound| self.plan.read_under.get(&t).is_some_and(|&test| ends_at(self.g, test, bound));
-        prefix.end().is_some_and(ends)
-    }
-
     /// Fills the elements after the prefix with zeros, where they are read.
     pub(super) fn zeros_after(&self, prefix: &Prefix<'_>, inside: &TokenStream) -> Vec<TokenStream> {
         let stored = prefix.items.iter().filter_map(|item| match *item {
-            Item::Store { out: Some(t), .. } if !self.memory.fresh.contains(&t) && !self.is_read_within(prefix, t) => {
-                Some(t)
-            }
+            Item::Store { out: Some(t), .. } if !self.memory.fresh.contains(&t) && !prefix.is_read_within(t) => Some(t),
             _ => None,
         });
         stored

@@ -310,7 +310,8 @@ impl Driver<'_> {
                     Some(s) => kernel.op(Op::Prim(Prim::Binary(Binary::Add), [s, value].into())),
                 });
             }
-            let items: Vec<Item> = sum.iter().map(|&value| Item::Store { out: Some(t), value }).collect();
+            let items: Vec<Item> =
+                sum.iter().map(|&value| Item::Store { out: Some(t), value, read_under: Box::new([]) }).collect();
             self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, (false, &HashMap::new()))?;
         }
         for (n, &pad) in pads.iter().enumerate() {

@@ -161,8 +161,7 @@ impl Nest<'_, '_> {
                 let begins = self.depth - reduced.iter().rev().take_while(|r| **r).count();
                 (v + 1..self.depth - 1).contains(&begins)
             }
-            Item::Scatter { .. } | Item::Block { .. } | Item::Store { out: None, .. } => false,
-            Item::Store { .. } => true,
+            Item::Scatter { .. } | Item::Block { .. } | Item::Store { .. } => false,
         });
         if self.flat || v + 1 >= self.depth || self.level(end) > v || between {
             return;
@@ -183,7 +182,7 @@ impl Nest<'_, '_> {
     fn may_overlap(&self) -> bool {
         let stores = |item: &Item| matches!(item, Item::Store { .. } | Item::Block { put: Put::Set, .. });
         self.depth > 0
-            && self.mask.is_none()
+            && (self.mask.is_none() || self.shortened.is_some())
             && !matches!(self.part, NestRange::Ends(_))
             && self.reused.is_empty()
             && self.literal_extent().is_none_or(|n| n >= BLOCK)

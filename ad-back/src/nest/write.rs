@@ -190,7 +190,7 @@ impl Nest<'_, '_> {
         for item in self.items {
             let tokens = match item {
                 Item::Store { out: None, .. } => continue,
-                Item::Store { out: Some(t), value } => {
+                Item::Store { out: Some(t), value, .. } => {
                     let value = self.value(*value)?.tokens;
                     let loops: Vec<usize> = (0..d).collect();
                     let row = self.out_row(*t, &loops);

@@ -239,11 +239,11 @@ impl Nests<'_> {
     /// In a loop over rows a nest ends where all that it computes is zero or not read. So a term
     /// that ends early stays apart from terms that do not, unless these are computed from it.
     fn ends_alike(&self, new: &Candidate<'_>, items: &[Term]) -> bool {
-        let end = |t: Term| self.plan.read_under.get(&t).copied().or_else(|| zero_from(self.all.g, t));
-        match end(new.t) {
+        let ends = |t: Term| self.plan.read_under.contains_key(&t) || zero_from(self.all.g, t).is_some();
+        match ends(new.t) {
             _ if self.scope == 0 => true,
-            Some(_) => items.iter().any(|&u| end(u).is_some()),
-            None => items.iter().any(|&u| end(u).is_none() || new.statement.reads.contains_key(&u)),
+            true => items.iter().any(|&u| ends(u)),
+            false => items.iter().any(|&u| !ends(u) || new.statement.reads.contains_key(&u)),
         }
     }
 

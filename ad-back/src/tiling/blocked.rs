@@ -77,13 +77,15 @@ pub(in super::super) fn blocked<'a>(
     kernel.set_identity(natural.clone());
     for i in &mut items {
         match i {
-            Item::Store { out, value } => {
+            Item::Store { out, value, read_under } => {
+                *read_under = Box::new([]);
                 if out.is_some_and(|t| plan.axis_of_items(g.shape(t), n) != Some(axis)) {
                     return None;
                 }
                 *value = numbered(*value, item, number)?;
             }
-            Item::Fold { out, fold, reduced, value, added, at } => {
+            Item::Fold { out, fold, reduced, value, added, at, read_under } => {
+                *read_under = Box::new([]);
                 if let Some(&scatter) = fused_scatters.get(out) {
                     if square {
                         return None;

@@ -107,4 +107,43 @@ programs! {
         }
         t
     }
+    ranks_in_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + 4; }
+        let mut t = 0.0;
+        for q in 0..n / 4 {
+            let group = &x[starts[q]..starts[q + 1]];
+            for (i, u) in group.iter().enumerate() {
+                let mut r = 0.5;
+                for v in group { r += 1.0 / (1.0 + (u - v).exp()); }
+                t += r.ln() * (i as f64 + 1.0);
+            }
+        }
+        t
+    }
+    ranks_with_a_long_group LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = (starts[i] + if i == 3 { n / 16 } else { 3 }).min(n); }
+        let mut t = 0.0;
+        for q in 0..n / 4 {
+            let group = &x[starts[q]..starts[q + 1]];
+            for u in group {
+                let mut r = 0.5;
+                for v in group { r += 1.0 / (1.0 + (u - v).exp()); }
+                t += r.ln();
+            }
+        }
+        t
+    }
+    windows_of_bounds LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 4 + 1];
+        for i in 0..n / 4 { starts[i + 1] = starts[i] + 4; }
+        starts.windows(2).map(|w| {
+            let group = &x[w[0]..w[1]];
+            group.iter().map(|u| group.iter().map(|v| (u - 0.5 * v).tanh()).sum::<f64>()).sum::<f64>()
+        }).sum()
+    }
 }

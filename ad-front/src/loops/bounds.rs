@@ -49,7 +49,8 @@ impl<'a> Lower<'a> {
             lowered.map_or_else(|_| Vec::new(), |_| me.state.enclosing.take_step_bounds())
         });
         if let Some(bound) = bounds.into_iter().reduce(|a, b| self.g.int(IntOp::Min, a, b)) {
-            seq.dims = [bound].into();
+            let longest = seq.len.and_then(|len| self.most_of_lookups(len));
+            seq.dims = [longest.map_or(bound, |longest| self.g.int(IntOp::Min, bound, longest))].into();
         }
     }
 

@@ -1,0 +1,152 @@
+//! Closed bounds of numbers that are computed from elements of arrays, such as the length
+//! `starts[q + 1] - starts[q]` of a group. The bound is the greatest such number over all values of
+//! the index `q`, which one pass over `starts` finds. It does not depend on where `q` comes from: it
+//! may be the index of a loop, a carried number, or an element of another array.
+//!
+//! This module must never return a bound that some value of the index exceeds.
+
+use super::super::lower::Lower;
+use ad_ir::analysis::range::Linear;
+use ad_ir::ir::{Elem, Node, Term, Type, axis};
+use ad_ir::prim::{IntOp, Prim, Reduce};
+use ad_ir::sorted::SortedMap;
+
+/// The greatest depth of a number above the elements that it is computed from.
+const DEEPEST: u32 = 16;
+
+/// An element of a closed array at an index that varies.
+struct Lookup {
+    /// The elements at all values of the index: a closed array of one axis.
+    all: Term,
+    index: Linear,
+}
+
+/// For each value of the index: the elements that are read, and the bounds that were found of the
+/// numbers computed from them, of each number the upper and the lower one.
+struct Rows {
+    /// The number of values of the index.
+    count: Term,
+    elements: SortedMap<Term, Term>,
+    bounds: SortedMap<(Term, bool), Option<Term>>,
+}
+
+impl Lower<'_> {
+    /// A closed upper bound of a number over all values of one index at which, up to constants,
+    /// closed arrays are read. `None` if no such elements bound it.
+    pub(in super::super) fn most_of_lookups(&mut self, t: Term) -> Option<Term> {
+        if self.g.is_closed(t) || *self.g.ty(t) != Type::scalar(Elem::USIZE) {
+            return None;
+        }
+        let mut found = SortedMap::new();
+        self.find_lookups(t, DEEPEST, &mut found);
+        let base = found.values().next()?.index.clone();
+        let offset = |index: &Linear| {
+            let difference = index.combine(1, &base, -1)?;
+            difference.atoms.is_empty().then_some(difference.constant)
+        };
+        let lookups: Vec<(Term, Term, i128)> =
+            found.iter().filter_map(|(&t, lookup)| Some((t, lookup.all, offset(&lookup.index)?))).collect();
+        let least = lookups.iter().map(|l| l.2).min()?;
+        let mut slices = Vec::new();
+        let mut count: Option<Term> = None;
+        for (element, all, offset) in lookups {
+            let first = self.g.lit_usize(usize::try_from(offset - least).ok()?);
+            let values = self.g.int(IntOp::Sub, self.g.shape(all)[0], first);
+            count = Some(count.map_or(values, |n| if n == values { n } else { self.g.int(IntOp::Min, n, values) }));
+            slices.push((element, all, first));
+        }
+        let mut rows = Rows { count: count?, elements: SortedMap::new(), bounds: SortedMap::new() };
+        for (element, all, first) in slices {
+            rows.elements.insert(element, self.g.slice(all, &[first], &[1], &[rows.count]));
+        }
+        let most = self.bound_of_rows(t, true, DEEPEST, &mut rows)?;
+        Some(self.g.reduce(Reduce::Max, 1, most))
+    }
+
+    /// Adds the elements that a number is computed from.
+    fn find_lookups(&mut self, t: Term, depth: u32, found: &mut SortedMap<Term, Lookup>) {
+        if depth == 0 || self.g.is_closed(t) || found.contains_key(&t) {
+            return;
+        }
+        match self.g.node(t).clone() {
+            Node::Prim(Prim::Int(_), args) => args.iter().for_each(|&arg| self.find_lookups(arg, depth - 1, found)),
+            Node::Gather { .. } => {
+                if let Some(lookup) = self.lookup_of(t) {
+                    found.insert(t, lookup);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An element of a closed array, or of a part of one, such as a window, whose index varies
+    /// along one axis only.
+    fn lookup_of(&mut self, element: Term) -> Option<Lookup> {
+        let Node::Gather { mut src, vars, mut index, .. } = self.g.node(element).clone() else { return None };
+        if !vars.is_empty() {
+            return None;
+        }
+        for _ in 0..DEEPEST {
+            if self.g.is_closed(src) {
+                break;
+            }
+            let Node::Gather { src: whole, vars, index: inner, .. } = self.g.node(src).clone() else { return None };
+            let (own, rest) = index.split_at_checked(vars.len())?;
+            let own: Vec<_> = vars.iter().copied().zip(own.iter().copied()).collect();
+            let inner = self.g.subst_vars_all(&inner, &own);
+            (src, index) = (whole, inner.into_iter().chain(rest.iter().copied()).collect());
+        }
+        if !self.g.is_closed(src) || index.len() != self.g.rank(src) {
+            return None;
+        }
+        let mut varying = (0..index.len()).filter(|&k| !self.g.is_closed(index[k]));
+        let at = varying.next().filter(|_| varying.next().is_none())?;
+        let others = || (0..index.len()).filter(|&k| k != at);
+        let order: Vec<u8> = others().chain([at]).map(axis).collect();
+        let fixed: Vec<Term> = others().map(|k| index[k]).collect();
+        let last = self.g.transpose(src, &order);
+        let all = if fixed.is_empty() { last } else { self.g.index(last, &fixed) };
+        Some(Lookup { all, index: self.state.facts.linear(&self.g, index[at]) })
+    }
+
+    /// An upper or a lower bound of a number for each value of the index. It is found once for each
+    /// number, since numbers share their parts.
+    fn bound_of_rows(&mut self, t: Term, most: bool, depth: u32, rows: &mut Rows) -> Option<Term> {
+        if let Some(&row) = rows.elements.get(&t) {
+            return Some(row);
+        }
+        if self.g.is_closed(t) {
+            return Some(self.g.replicate(rows.count, t));
+        }
+        if let Some(&found) = rows.bounds.get(&(t, most)) {
+            return found;
+        }
+        let mut bound = |me: &mut Self, t: Term, most: bool| {
+            depth.checked_sub(1).and_then(|depth| me.bound_of_rows(t, most, depth, rows))
+        };
+        let found = match self.g.node(t).clone() {
+            // Saturation preserves the order.
+            Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) => {
+                let (a, b) = (bound(self, args[0], most), bound(self, args[1], most));
+                a.zip(b).map(|(a, b)| self.g.int(op, a, b))
+            }
+            Node::Prim(Prim::Int(IntOp::Sub), args) => {
+                let (a, b) = (bound(self, args[0], most), bound(self, args[1], !most));
+                a.zip(b).map(|(a, b)| self.g.int(IntOp::Sub, a, b))
+            }
+            Node::Prim(Prim::Int(op @ (IntOp::Min | IntOp::Max)), args) => {
+                let (a, b) = (bound(self, args[0], most), bound(self, args[1], most));
+                match (a, b) {
+                    (Some(a), Some(b)) => Some(self.g.int(op, a, b)),
+                    // The bound of one operand suffices if it bounds the result.
+                    (one, other) => one.or(other).filter(|_| most == (op == IntOp::Min)),
+                }
+            }
+            _ => None,
+        };
+        let zero = self.g.lit_usize(0);
+        let found = found.or_else(|| (!most).then(|| self.g.replicate(rows.count, zero)));
+        rows.bounds.insert((t, most), found);
+        found
+    }
+}
