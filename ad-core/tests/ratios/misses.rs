@@ -15,12 +15,6 @@ const EACH_GROUP: &str = "each step of a loop over groups counts its elements an
 const OWN: &[Miss] = &[
     ("fn many_arms ", "a loop in lanes computes all arms of a step, and adds up what each of them contributes"),
     (
-        "fn pairs_in_uneven_groups ",
-        "what two loops over pairs read has a row for each element of the largest group, and the row has room for all",
-    ),
-    ("fn means_weighted_in_groups ", ONE_AXIS),
-    ("fn triples_in_groups ", ONE_AXIS),
-    (
         "fn butterflies_between_bounds ",
         "a vector that grows has room for more, and each inner loop saves where its rows begin and how many they are",
     ),
