@@ -1,10 +1,14 @@
 //! Loop fusion. This pass fuses loops with the same trip count that only accumulate and that run
 //! the same inner loop. Typically these are the function's loop and the derivative's, which repeats
-//! the inner loop and saves rows of it. The fused loop runs the inner loop once. Loops that only
-//! make rows are fused in the same way: these are loops of checks, each of which repeats a search.
+//! the inner loop, or a part of it, and saves rows of it. The fused loop runs the inner loop once.
+//! One loop may save a number in each iteration that the same iteration of the other one reads: the
+//! fused loop saves nothing. Loops that only make rows are fused in the same way: these are loops of
+//! checks, each of which repeats a search.
 //!
 //! This pass must never fuse loops that depend on each other or that have different guards, and
 //! never change the order of a sum that a decision depends on.
+
+mod inner_loops;
 
 use std::collections::HashSet;
 
@@ -16,6 +20,7 @@ use ad_ir::analysis::guards::Guards;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use inner_loops::merge_inner_loops;
 
 /// The pass.
 ///
@@ -24,6 +29,8 @@ use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 ///     becomes
 /// for i { s, rows = inner(i); a += f(s); b += g(s, rows) }
 /// ```
+///
+/// The second loop may read numbers that the first one saves, at the same iteration.
 pub(crate) const PASS: Pass = Pass {
     name: "loop_fusion",
     rules: || vec!["loop_fusion"],
@@ -31,55 +38,36 @@ pub(crate) const PASS: Pass = Pass {
     simplified: true,
 };
 
+/// A loop that may be fused.
+struct Candidate {
+    t: Term,
+    scan: Scan,
+}
+
+/// The fused loop, and for each result of each loop its index in the results. `None` if nothing
+/// reads it any more.
+struct Fused {
+    scan: Scan,
+    parts: Vec<Vec<Option<usize>>>,
+}
+
 /// Fuses the loops, and returns the new roots.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
-    let exact = cx.exact(g);
-    let mut all: Vec<(Term, Scan)> = Vec::new();
-    for t in g.reachable(roots) {
-        if let Node::Scan(scan) = g.node(t) {
-            let scan = (**scan).clone();
-            if !g.is_open(t)
-                && g.free(t).is_empty()
-                && !g.has_checkpoints(&scan)
-                && (only_makes_rows(g, &scan) || only_accumulates(g, t, &scan, &exact))
-            {
-                all.push((t, scan));
-            }
-        }
-    }
-    keep_independent(g, &mut all);
-    if all.len() < 2 {
-        return roots.to_vec();
-    }
-    let guards = cx.get::<Guards>(g, roots);
-    let mut groups: Vec<Vec<(Term, Scan)>> = Vec::new();
-    for (t, scan) in all {
-        let same_loop = |of: &&mut Vec<(Term, Scan)>| {
-            let (first, other) = &of[0];
-            let alike = other.count == scan.count && other.init.is_empty() == scan.init.is_empty();
-            alike && guards.get(first) == guards.get(&t)
-        };
-        match groups.iter_mut().find(same_loop) {
-            Some(group) => group.push((t, scan)),
-            None => groups.push(vec![(t, scan)]),
-        }
-    }
+    let groups = groups(g, roots, cx);
     let (mut new, mut any) = (Rewriter::new(&*cx.get::<Fixed>(g, roots)), false);
     for group in groups.into_iter().filter(|group| group.len() > 1) {
-        let loc = g.loc(group[0].0);
+        let loc = g.loc(group[0].t);
         let old = g.at(loc);
         let why = || format!("({} loops with the same inner loop)", group.len());
-        if let Some(scan) = fused(g, &group, cx)
-            && choose(Kind::LoopFusion, (group[0].0.index(), group.len()), true, why)
+        if let Some(Fused { scan, parts }) = fused(g, &group, roots, cx)
+            && choose(Kind::LoopFusion, (group[0].t.index(), group.len()), true, why)
         {
             let one = g.scan(scan);
-            let mut next = 0;
-            for (t, scan) in &group {
-                let parts: Vec<Term> = (next..next + scan.body.results.len()).map(|k| g.proj(one, k)).collect();
-                next += parts.len();
+            for (candidate, parts) in group.iter().zip(parts) {
+                let parts: Vec<Term> = (0..).zip(parts).map(|(k, part)| result(g, candidate, (one, part), k)).collect();
                 let parts = g.tuple(&parts);
-                trace::fired("loop_fusion", *t, &[parts]);
-                new.set(*t, parts);
+                trace::fired("loop_fusion", candidate.t, &[parts]);
+                new.set(candidate.t, parts);
                 any = true;
             }
         }
@@ -88,16 +76,72 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     if any { new.substitute(g, roots) } else { roots.to_vec() }
 }
 
+/// Result `k` of a loop, which is this part of the fused loop. Zeros if nothing reads it.
+fn result(g: &mut Graph, candidate: &Candidate, (one, part): (Term, Option<usize>), k: usize) -> Term {
+    match part {
+        Some(part) => g.proj(one, part),
+        None => {
+            let unread = g.proj(candidate.t, k);
+            g.zeros_of_any(unread)
+        }
+    }
+}
+
+/// The loops that may be fused, by trip counts and guards.
+fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Vec<Candidate>> {
+    let exact = cx.exact(g);
+    let mut all: Vec<Candidate> = Vec::new();
+    for t in g.reachable(roots) {
+        if let Node::Scan(scan) = g.node(t) {
+            let scan = (**scan).clone();
+            if !g.is_open(t)
+                && g.free(t).is_empty()
+                && !g.has_checkpoints(&scan)
+                && (only_makes_rows(g, &scan) || only_accumulates(g, t, &scan, &exact))
+            {
+                all.push(Candidate { t, scan });
+            }
+        }
+    }
+    if all.len() < 2 {
+        return Vec::new();
+    }
+    let terms: HashSet<Term> = all.iter().map(|candidate| candidate.t).collect();
+    let guards = cx.get::<Guards>(g, roots);
+    let mut groups: Vec<Vec<Candidate>> = Vec::new();
+    // A loop is newer than those that it reads.
+    for candidate in all {
+        let same_loop = |of: &&mut Vec<Candidate>| {
+            let (first, scan) = (&of[0], &candidate.scan);
+            let alike = first.scan.count == scan.count && first.scan.init.is_empty() == scan.init.is_empty();
+            alike && guards.get(&first.t) == guards.get(&candidate.t)
+        };
+        match groups.iter_mut().find(same_loop) {
+            Some(group) if is_independent(g, &terms, group, &candidate.scan) => group.push(candidate),
+            None if is_independent(g, &terms, &[], &candidate.scan) => groups.push(vec![candidate]),
+            _ => {}
+        }
+    }
+    groups
+}
+
 /// Whether an iteration only accumulates into carried values, and computes the summands with inner
-/// loops over scalars.
+/// loops over scalars. It may save rows that do not depend on the carried values.
 fn only_accumulates(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
-    let flags = exact_parts(g, exact, t);
+    let (carries, mut flags) = (scan.init.len(), exact_parts(g, exact, t));
     let tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
+    flags.truncate(carries);
     if tuples || flags.is_empty() || flags.contains(&true) {
         return false;
     }
-    let wanted = vec![true; flags.len()];
-    let mut parts = Distribution::new(g, scan.clone(), (flags, wanted), &[]);
+    let (sums, rows) = scan.body.results.split_at(carries);
+    let carried = |u: &Term| matches!(g.node(*u), Node::Param(k, _) if (*k as usize) < carries);
+    if g.reachable(rows).iter().any(carried) {
+        return false;
+    }
+    let (mut of_sums, wanted) = (scan.clone(), vec![true; flags.len()]);
+    of_sums.body.results = sums.into();
+    let mut parts = Distribution::new(g, of_sums, (flags, wanted), &[]);
     parts.added().is_some_and(|added| parts.has_scalar_loops(&added.concat()))
 }
 
@@ -110,117 +154,108 @@ fn inner_loops(g: &Graph, results: &[Term]) -> usize {
     g.reachable(results).iter().filter(|t| matches!(g.node(**t), Node::Scan(_))).count()
 }
 
-/// Keeps the loops that do not depend on another loop of the list.
-fn keep_independent(g: &Graph, all: &mut Vec<(Term, Scan)>) {
-    let terms: HashSet<Term> = all.iter().map(|(t, _)| *t).collect();
-    all.retain(|(_, scan)| {
-        let inputs: Vec<Term> =
-            scan.init.iter().chain(&*scan.captures).chain(&*scan.xs).chain([&scan.count]).copied().collect();
-        !g.reachable(&inputs).iter().any(|u| terms.contains(u))
-    });
+/// If a term is the numbers that one of these loops saves, one in each iteration: the loop, and the
+/// result.
+fn saved_numbers(g: &Graph, group: &[Candidate], x: Term) -> Option<(usize, usize)> {
+    let Node::Proj(of, k) = *g.node(x) else { return None };
+    let at = group.iter().position(|candidate| candidate.t == of)?;
+    let k = k as usize;
+    (k >= group[at].scan.init.len() && g.ty(x).as_array().is_some_and(|(_, shape)| shape.len() == 1)).then_some((at, k))
+}
+
+/// Whether a loop depends on no loop of `terms` in any other way than that an iteration reads
+/// numbers that the same iteration of loops of the group saves.
+fn is_independent(g: &Graph, terms: &HashSet<Term>, group: &[Candidate], scan: &Scan) -> bool {
+    let rows = scan.xs.iter().copied().filter(|&x| saved_numbers(g, group, x).is_none());
+    let inputs: Vec<Term> = scan.init.iter().chain(&*scan.captures).chain([&scan.count]).copied().chain(rows).collect();
+    !g.reachable(&inputs).iter().any(|u| terms.contains(u))
+}
+
+/// The terms that the roots read otherwise than as rows of loops of the group.
+fn read_elsewhere(g: &Graph, roots: &[Term], group: &[Candidate]) -> HashSet<Term> {
+    let mut read: HashSet<Term> = roots.iter().copied().collect();
+    for t in g.reachable(roots) {
+        let inside = group.iter().any(|candidate| candidate.t == t);
+        if !inside && !matches!(g.node(t), Node::Proj(..)) {
+            g.node(t).for_each_child(|c| {
+                read.insert(c);
+            });
+        }
+    }
+    read
 }
 
 /// The fused loop, with the carried values of all loops; `None` if it would not share an inner
 /// loop.
-fn fused(g: &mut Graph, group: &[(Term, Scan)], cx: &mut Context) -> Option<Scan> {
+fn fused(g: &mut Graph, group: &[Candidate], roots: &[Term], cx: &mut Context) -> Option<Fused> {
     let (mut init, mut captures, mut xs): (Vec<Term>, Vec<Term>, Vec<Term>) = Default::default();
     let add = |list: &mut Vec<Term>, t: Term| {
         if !list.contains(&t) {
             list.push(t);
         }
     };
-    for (_, scan) in group {
+    for Candidate { scan, .. } in group {
         init.extend(&*scan.init);
         scan.captures.iter().for_each(|&t| add(&mut captures, t));
-        scan.xs.iter().for_each(|&t| add(&mut xs, t));
+        scan.xs.iter().filter(|&&x| saved_numbers(g, group, x).is_none()).for_each(|&t| add(&mut xs, t));
     }
     let mut params: Vec<Type> = Vec::new();
-    for (_, scan) in group {
+    for Candidate { scan, .. } in group {
         params.extend_from_slice(&scan.body.params[..scan.init.len()]);
     }
     let type_of = |list: &[Term], own: fn(&Scan) -> &[Term], first: fn(&Scan) -> usize| -> Option<Vec<Type>> {
         let of = |t: &Term| {
-            group.iter().find_map(|(_, s)| {
-                let k = own(s).iter().position(|u| u == t)?;
-                Some(s.body.params[first(s) + k].clone())
+            group.iter().find_map(|Candidate { scan, .. }| {
+                let k = own(scan).iter().position(|u| u == t)?;
+                Some(scan.body.params[first(scan) + k].clone())
             })
         };
         list.iter().map(of).collect()
     };
     params.extend(type_of(&captures, |s| &s.captures, |s| s.init.len())?);
     params.extend(type_of(&xs, |s| &s.xs, |s| s.init.len() + s.captures.len())?);
-    let (mut results, mut next) = (Vec::new(), 0);
-    for (_, scan) in group {
+    let (mut results, mut next): (Vec<Vec<Term>>, usize) = (Vec::new(), 0);
+    for Candidate { scan, .. } in group {
         let place = |list: &[Term], t: &Term| list.iter().position(|u| u == t);
         let mut args: Vec<usize> = (next..next + scan.init.len()).collect();
         for t in &*scan.captures {
             args.push(init.len() + place(&captures, t)?);
         }
-        for t in &*scan.xs {
-            args.push(init.len() + captures.len() + place(&xs, t)?);
+        let mut args: Vec<Term> = args.into_iter().map(|k| g.param(k, params[k].clone())).collect();
+        for x in &*scan.xs {
+            args.push(match saved_numbers(g, group, *x) {
+                Some((of, k)) => *results.get(of)?.get(k)?,
+                None => {
+                    let k = init.len() + captures.len() + place(&xs, x)?;
+                    g.param(k, params[k].clone())
+                }
+            });
         }
-        let args: Vec<Term> = args.into_iter().map(|k| g.param(k, params[k].clone())).collect();
-        results.extend(g.instantiate(&scan.body, &args));
+        results.push(g.instantiate(&scan.body, &args));
         next += scan.init.len();
     }
+    // The carried values come first, and then the rows that are still read.
+    let read = read_elsewhere(g, roots, group);
+    let (mut carried, mut rows, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    for (candidate, results) in group.iter().zip(&results) {
+        let carries = candidate.scan.init.len();
+        let mut own: Vec<Option<usize>> = (carried.len()..carried.len() + carries).map(Some).collect();
+        carried.extend_from_slice(&results[..carries]);
+        for (k, &row) in results.iter().enumerate().skip(carries) {
+            let is_read = read.contains(&candidate.t) || read.contains(&g.proj(candidate.t, k));
+            own.push(is_read.then_some(init.len() + rows.len()));
+            rows.extend(is_read.then_some(row));
+        }
+        parts.push(own);
+    }
+    let results = [carried, rows].concat();
     // Equal inner loops are one term now.
-    let separate: usize = group.iter().map(|(_, scan)| inner_loops(g, &scan.body.results)).sum();
+    let separate: usize = group.iter().map(|candidate| inner_loops(g, &candidate.scan.body.results)).sum();
     let shared = inner_loops(g, &results) < separate;
     let results = merge_inner_loops(g, &results, cx).or_else(|| shared.then_some(results))?;
     // The order of iterations does not matter here, since no sum is exact.
     let body = Body { params: params.into(), results: results.into() };
     let (init, captures, xs) = (init.into(), captures.into(), xs.into());
-    Some(Scan { count: group[0].1.count, reverse: false, stop: None, init, captures, xs, body })
-}
-
-/// Merges inner loops with the same trip count that differ only in the rows that they save; `None`
-/// if there are none.
-fn merge_inner_loops(g: &mut Graph, results: &[Term], cx: &mut Context) -> Option<Vec<Term>> {
-    let mut all: Vec<(Term, Scan)> = Vec::new();
-    for t in g.reachable(results) {
-        if let Node::Scan(scan) = g.node(t) {
-            all.push((t, (**scan).clone()));
-        }
-    }
-    keep_independent(g, &mut all);
-    let steps = |s: &Scan| {
-        let carried: Vec<Term> = s.body.results[..s.init.len()].to_vec();
-        (s.count, s.reverse, s.stop, s.init.clone(), s.captures.clone(), s.xs.clone(), s.body.params.clone(), carried)
-    };
-    let mut groups: Vec<Vec<(Term, Scan)>> = Vec::new();
-    for (t, scan) in all {
-        match groups.iter_mut().find(|of| steps(&of[0].1) == steps(&scan)) {
-            Some(group) => group.push((t, scan)),
-            None => groups.push(vec![(t, scan)]),
-        }
-    }
-    groups.retain(|group| group.len() > 1);
-    if groups.is_empty() {
-        return None;
-    }
-    let mut new = Rewriter::new(&*cx.get::<Fixed>(g, results));
-    for group in groups {
-        let mut one = group[0].1.clone();
-        let mut saved: Vec<Term> = one.body.results.to_vec();
-        let carries = one.init.len();
-        for (_, scan) in &group[1..] {
-            for &row in &scan.body.results[carries..] {
-                if !saved[carries..].contains(&row) {
-                    saved.push(row);
-                }
-            }
-        }
-        one.body.results = saved.clone().into();
-        let one = g.scan(one);
-        for (t, scan) in &group {
-            let mut parts: Vec<Term> = (0..carries).map(|k| g.proj(one, k)).collect();
-            for row in &scan.body.results[carries..] {
-                let k = saved[carries..].iter().position(|r| r == row)?;
-                parts.push(g.proj(one, carries + k));
-            }
-            let parts = g.tuple(&parts);
-            new.set(*t, parts);
-        }
-    }
-    Some(new.substitute(g, results))
+    let scan = Scan { count: group[0].scan.count, reverse: false, stop: None, init, captures, xs, body };
+    Some(Fused { scan, parts })
 }

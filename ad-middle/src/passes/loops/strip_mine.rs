@@ -194,14 +194,14 @@ impl Distribution<'_> {
         let mut saved = Vec::new();
         let mut any = false;
         let carries = self.carries();
+        let first_row = carries + self.scan.captures.len();
         for t in self.g.reachable(added) {
             match self.g.node(t) {
                 Node::Scan(inner) => {
                     any = true;
                     let number = |t: &Term| self.g.ty(*t).as_array().is_some_and(|(_, shape)| shape.is_empty());
                     let closed = !self.g.reachable(&[inner.count]).iter().any(|u| {
-                        matches!(self.g.node(*u), Node::Param(k, _) if (*k as usize) < carries
-                            || *k as usize >= carries + self.scan.captures.len())
+                        matches!(self.g.node(*u), Node::Param(k, _) if !(carries..first_row).contains(&(*k as usize)))
                     });
                     let nested = self.g.reachable(&inner.body.results);
                     if inner.stop.is_some()
@@ -213,6 +213,8 @@ impl Distribution<'_> {
                     }
                     saved.extend((inner.init.len()..inner.body.results.len()).map(|_| inner.count));
                 }
+                // The lanes of a block read captures where they are.
+                Node::Param(k, _) if (carries..first_row).contains(&(*k as usize)) => {}
                 _ if self.g.ty(t).as_array().is_some_and(|(_, shape)| shape.len() > 1) => return None,
                 _ => {}
             }
