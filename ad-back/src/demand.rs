@@ -1,5 +1,5 @@
 //! Which elements of an array in a loop's body are read. If all that reads an array reads it under
-//! tests of its indices (`j < limit`), the elements from the limits on need not be computed, and the
+//! tests of its indices (`j < limit`), the elements from the limits on need not be computed. The
 //! loops that store the array end there.
 //!
 //! This module must never leave out an element that something reads: what it does not know reads
@@ -172,6 +172,24 @@ pub(super) fn tests_of(
     }
     tests.extend(read_under.get(&t).into_iter().flatten().cloned());
     tests.into_iter().map(|test| test.test)
+}
+
+/// The terms in the bodies of loops whose nests may end early: those that are read under tests, and
+/// those that are zero, or sum what is zero, outside of tests.
+pub(super) fn limited(
+    g: &Graph,
+    reach: &[Term],
+    (scopes, read_under): (&LoopScopes, &SortedMap<Term, Tests>),
+) -> HashSet<Term> {
+    let mut limits = Limits { g, known: HashMap::new() };
+    let mut ends = |t: Term| {
+        let of = match g.node(t) {
+            Node::Prim(Prim::Sum(_), args) => args[0],
+            _ => t,
+        };
+        read_under.contains_key(&t) || !limits.of(of).is_empty()
+    };
+    reach.iter().copied().filter(|&t| scopes.of(t) > 0 && ends(t)).collect()
 }
 
 /// The elements of an array that are read.

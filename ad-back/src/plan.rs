@@ -81,6 +81,8 @@ pub(super) struct Plan {
     /// Stored arrays of which only the elements are read at which tests of their indices hold, with
     /// the tests: see `demand`.
     pub(super) read_under: SortedMap<Term, SortedSet<IndexTest>>,
+    /// Terms in the bodies of loops whose nests may end early: see `demand`.
+    pub(super) limited: HashSet<Term>,
     /// Rows of loops that are read beyond the rows of iterations that run.
     pub(super) read_whole: HashSet<Term>,
 }

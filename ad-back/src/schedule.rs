@@ -13,7 +13,7 @@ mod summed;
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
-use super::demand::read_under_tests;
+use super::demand::{limited, read_under_tests};
 use super::in_range::InRange;
 use super::plan::Plan;
 use super::split::is_stencil;
@@ -152,6 +152,7 @@ fn planned(
         windows,
         stencils,
         results: read.into_iter().collect(),
+        limited: limited(g, &reach, (&scopes, &read_under)),
         read_under,
         read_whole,
         loops,

@@ -7,7 +7,6 @@
 use ad_ir::sorted::SortedMap;
 use std::collections::{HashMap, HashSet};
 
-use ad_ir::analysis::zeros::is_zero;
 use ad_ir::choice::{Kind, choose, choose_if};
 use ad_ir::ir::{Graph, Node, Term, TermTable};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce};
@@ -57,26 +56,6 @@ pub(super) fn under_replication(g: &Graph, mut t: Term) -> Term {
         t = args[0];
     }
     t
-}
-
-/// A test of an index, such as `j < bound`: from the bound on, the elements of `t` are zero, or, if
-/// `t` is a sum, its summands.
-pub(super) fn zero_from(g: &Graph, t: Term) -> Option<Term> {
-    match g.node(t) {
-        Node::Prim(Prim::Sum(_), args) => zero_from(g, args[0]),
-        _ => zeros_from(g, t).next(),
-    }
-}
-
-/// The tests of indices outside of which the elements of `t` are zero, from the outermost one on.
-pub(super) fn zeros_from(g: &Graph, mut t: Term) -> impl Iterator<Item = Term> {
-    std::iter::from_fn(move || match g.node(t) {
-        Node::Prim(Prim::Select, args) if bounds_an_index(g, args[0]) && is_zero(g, args[2]) => {
-            t = args[1];
-            Some(args[0])
-        }
-        _ => None,
-    })
 }
 
 /// Whether all elements of `t` are the same scalar.

@@ -8,9 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::super::in_range::InRange;
 use super::super::plan::{Guard, Plan, Step, Work, domain_of};
 use super::super::split::is_within;
-use super::super::store::{
-    Class, adds_rows, alias_of, is_broadcast, is_exact_sum, is_function, padded_parts, repeats, zero_from,
-};
+use super::super::store::{Class, adds_rows, alias_of, is_broadcast, is_exact_sum, is_function, padded_parts, repeats};
 use super::order::is_let;
 use super::statements::{ScheduledStatement, Shared, Target};
 use super::summed::{Around, around};
@@ -239,7 +237,7 @@ impl Nests<'_> {
     /// In a loop over rows a nest ends where all that it computes is zero or not read. So a term
     /// that ends early stays apart from terms that do not, unless these are computed from it.
     fn ends_alike(&self, new: &Candidate<'_>, items: &[Term]) -> bool {
-        let ends = |t: Term| self.plan.read_under.contains_key(&t) || zero_from(self.all.g, t).is_some();
+        let ends = |t: Term| self.plan.limited.contains(&t);
         match ends(new.t) {
             _ if self.scope == 0 => true,
             true => items.iter().any(|&u| ends(u)),

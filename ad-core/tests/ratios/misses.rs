@@ -14,6 +14,15 @@ const EACH_GROUP: &str = "each step of a loop over groups counts its elements an
 /// Programs of these tests.
 const OWN: &[Miss] = &[
     ("fn many_arms ", "a loop in lanes computes all arms of a step, and adds up what each of them contributes"),
+    ("fn triples_in_groups ", EACH_GROUP),
+    (
+        "fn windows_of_bounds ",
+        "items of groups are collected in blocks, and these have an array of each group beside them",
+    ),
+    (
+        "fn ranks_with_a_long_group ",
+        "an inner loop that may have no step saves rows with room for the longest group, and reads them whole",
+    ),
     (
         "fn butterflies_between_bounds ",
         "a vector that grows has room for more, and each inner loop saves where its rows begin and how many they are",

@@ -1,6 +1,6 @@
 //! Closed bounds of numbers that are computed from elements of arrays, such as the length
 //! `starts[q + 1] - starts[q]` of a group. The bound is the greatest such number over all values of
-//! the index `q`, which one pass over `starts` finds. It does not depend on where `q` comes from: it
+//! the index `q`, which one pass over `starts` finds. It does not matter where `q` comes from: it
 //! may be the index of a loop, a carried number, or an element of another array.
 //!
 //! This module must never return a bound that some value of the index exceeds.

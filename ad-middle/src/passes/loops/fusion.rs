@@ -2,8 +2,8 @@
 //! the same inner loop. Typically these are the function's loop and the derivative's, which repeats
 //! the inner loop, or a part of it, and saves rows of it. The fused loop runs the inner loop once.
 //! One loop may save a number in each iteration that the same iteration of the other one reads: the
-//! fused loop saves nothing. Loops that only make rows are fused in the same way: these are loops of
-//! checks, each of which repeats a search.
+//! fused loop saves nothing. Loops that only make rows are fused in the same way: these are loops
+//! of checks, each of which repeats a search.
 //!
 //! This pass must never fuse loops that depend on each other or that have different guards, and
 //! never change the order of a sum that a decision depends on.
