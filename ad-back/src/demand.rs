@@ -56,6 +56,10 @@ fn after_repetition(new: &[u8], k: u8) -> u8 {
 /// The greatest depth of the parts of a condition, and of arrays that share their limits.
 const MAX_DEPTH: u32 = 8;
 
+/// The number of parts of a condition that are looked at: conditions share their parts, so all
+/// parts of all conditions may be many.
+const MAX_PARTS: usize = 64;
+
 /// The tests of indices that a condition requires.
 fn tests_of_condition(g: &Graph, condition: Term) -> Tests {
     let mut found = Tests::new();
@@ -64,7 +68,7 @@ fn tests_of_condition(g: &Graph, condition: Term) -> Tests {
     // Parts of the condition, and for each of their axes the axis of the condition.
     let mut stack = vec![(condition, all)];
     while let Some((t, axes)) = stack.pop() {
-        if !seen.insert((t, axes.clone())) {
+        if seen.len() == MAX_PARTS || !seen.insert((t, axes.clone())) {
             continue;
         }
         match g.node(t) {
@@ -93,46 +97,48 @@ struct Limits<'g> {
 
 impl Limits<'_> {
     fn of(&mut self, t: Term) -> Tests {
-        self.to_depth(t, MAX_DEPTH)
+        self.within_depth(t, MAX_DEPTH)
     }
 
-    fn to_depth(&mut self, t: Term, depth: u32) -> Tests {
+    fn within_depth(&mut self, t: Term, depth: u32) -> Tests {
         if let Some(found) = self.known.get(&(t, depth)) {
             return found.clone();
         }
         let found = match depth.checked_sub(1) {
-            Some(depth) => self.new(t, depth),
+            Some(depth) => self.compute(t, depth),
             None => Tests::new(),
         };
         self.known.insert((t, depth), found.clone());
         found
     }
 
-    fn new(&mut self, t: Term, depth: u32) -> Tests {
+    fn compute(&mut self, t: Term, depth: u32) -> Tests {
         let g = self.g;
         let finite = |x: Term| g.real_value(x).is_some_and(f64::is_finite);
         let both = |me: &mut Self, a: Term, b: Term| {
-            let (a, b) = (me.to_depth(a, depth), me.to_depth(b, depth));
+            let (a, b) = (me.within_depth(a, depth), me.within_depth(b, depth));
             a.into_iter().filter(|test| b.contains(test)).collect()
         };
         match g.node(t) {
             // A test of kept axes only holds for the sum as well.
-            Node::Prim(Prim::Sum(axes), args) => mapped(&self.to_depth(args[0], depth), |k| before_repetition(axes, k)),
+            Node::Prim(Prim::Sum(axes), args) => {
+                mapped(&self.within_depth(args[0], depth), |k| before_repetition(axes, k))
+            }
             Node::Prim(Prim::Replicate(new), args) => {
-                mapped(&self.to_depth(args[0], depth), |k| Some(after_repetition(new, k)))
+                mapped(&self.within_depth(args[0], depth), |k| Some(after_repetition(new, k)))
             }
             Node::Prim(Prim::Select, args) if is_zero(g, args[2]) => {
-                let mut found = self.to_depth(args[1], depth);
+                let mut found = self.within_depth(args[1], depth);
                 found.extend(tests_of_condition(g, args[0]));
                 found
             }
             Node::Prim(Prim::Select, args) => both(self, args[1], args[2]),
-            Node::Prim(Prim::Unary(Unary::Neg), args) => self.to_depth(args[0], depth),
+            Node::Prim(Prim::Unary(Unary::Neg), args) => self.within_depth(args[0], depth),
             Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), args) => both(self, args[0], args[1]),
-            Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[1]) => self.to_depth(args[0], depth),
-            Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[0]) => self.to_depth(args[1], depth),
+            Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[1]) => self.within_depth(args[0], depth),
+            Node::Prim(Prim::Binary(Binary::Mul), args) if finite(args[0]) => self.within_depth(args[1], depth),
             // Zero times anything is zero.
-            Node::Prim(Prim::Binary(Binary::MulZero), args) => self.to_depth(args[0], depth),
+            Node::Prim(Prim::Binary(Binary::MulZero), args) => self.within_depth(args[0], depth),
             _ => Tests::new(),
         }
     }

@@ -9,7 +9,7 @@ use super::super::lower::Lower;
 use ad_ir::analysis::range::Linear;
 use ad_ir::ir::{Elem, Node, Term, Type, axis};
 use ad_ir::prim::{IntOp, Prim, Reduce};
-use ad_ir::sorted::SortedMap;
+use ad_ir::sorted::{SortedMap, SortedSet};
 
 /// The greatest depth of a number above the elements that it is computed from.
 const DEEPEST: u32 = 16;
@@ -37,8 +37,8 @@ impl Lower<'_> {
         if self.g.is_closed(t) || *self.g.ty(t) != Type::scalar(Elem::USIZE) {
             return None;
         }
-        let mut found = SortedMap::new();
-        self.find_lookups(t, DEEPEST, &mut found);
+        let (mut found, mut seen) = (SortedMap::new(), SortedSet::new());
+        self.find_lookups(t, DEEPEST, &mut found, &mut seen);
         let base = found.values().next()?.index.clone();
         let offset = |index: &Linear| {
             let difference = index.combine(1, &base, -1)?;
@@ -63,13 +63,16 @@ impl Lower<'_> {
         Some(self.g.reduce(Reduce::Max, 1, most))
     }
 
-    /// Adds the elements that a number is computed from.
-    fn find_lookups(&mut self, t: Term, depth: u32, found: &mut SortedMap<Term, Lookup>) {
-        if depth == 0 || self.g.is_closed(t) || found.contains_key(&t) {
+    /// Adds the elements that a number is computed from. Numbers share their parts, so each one is
+    /// looked at once.
+    fn find_lookups(&mut self, t: Term, depth: u32, found: &mut SortedMap<Term, Lookup>, seen: &mut SortedSet<Term>) {
+        if depth == 0 || self.g.is_closed(t) || !seen.insert(t) {
             return;
         }
         match self.g.node(t).clone() {
-            Node::Prim(Prim::Int(_), args) => args.iter().for_each(|&arg| self.find_lookups(arg, depth - 1, found)),
+            Node::Prim(Prim::Int(_), args) => {
+                args.iter().for_each(|&arg| self.find_lookups(arg, depth - 1, found, seen))
+            }
             Node::Gather { .. } => {
                 if let Some(lookup) = self.lookup_of(t) {
                     found.insert(t, lookup);

@@ -1,6 +1,5 @@
 //! Merging of inner loops in the body of a fused loop. Two loops with one trip count are merged if
-//! one of them carries all values that the other one carries: each value that only one name of the
-//! two needs has the same initial value and the same next value. Which carried values are equal is
+//! one of them carries all values that the other one carries. Which carried values are equal is
 //! found by refinement: values with equal initial values are taken to be equal, and those whose
 //! next values differ then are told apart, until nothing changes.
 //!
@@ -117,6 +116,10 @@ fn joined(g: &mut Graph, a: &Scan, b: &Scan) -> Option<(Scan, Vec<usize>, Vec<us
     let mut class = classes(&init.iter().zip(&types).collect::<Vec<_>>());
     loop {
         let number = class.iter().max().map_or(0, |last| last + 1);
+        // A refinement has at least as many classes.
+        if number > of_a.max(of_b) {
+            return None;
+        }
         let mut results = |scan: &Scan, first: usize| {
             let own = first..first + scan.init.len();
             let mut args: Vec<Term> = own.map(|k| g.param(class[k], types[k].clone())).collect();
@@ -132,7 +135,7 @@ fn joined(g: &mut Graph, a: &Scan, b: &Scan) -> Option<(Scan, Vec<usize>, Vec<us
             continue;
         }
         let stop = |k: Option<usize>, first: usize| k.map(|k| class[first + k]);
-        if number != of_a.max(of_b) || stop(a.stop, 0) != stop(b.stop, of_a) {
+        if stop(a.stop, 0) != stop(b.stop, of_a) {
             return None;
         }
         let of_class: Vec<usize> = (0..number).filter_map(|c| class.iter().position(|&k| k == c)).collect();
