@@ -63,7 +63,7 @@ impl<'a> Lower<'a> {
             let mut found = Vec::new();
             for ((_, ty), arg) in closure.params.iter().zip(args) {
                 if let Some(ty) = ty {
-                    self.types_in(ty, &name, arg, &mut found)?;
+                    self.types_in(ty, (&name, param.real), arg, &mut found)?;
                 }
             }
             let elem = match found.first() {
@@ -92,21 +92,34 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Adds the number types that a name has in the type of a value.
-    fn types_in(&mut self, ty: &Type, name: &str, value: &Value<'a>, found: &mut Vec<Elem>) -> Lowered<()> {
+    /// Adds the number types that a name has in the type of a value. A parameter without the bound
+    /// `Real` may also mean an array or a struct, so only a number tells its type.
+    fn types_in(
+        &mut self,
+        ty: &Type,
+        (name, real): (&str, bool),
+        value: &Value<'a>,
+        found: &mut Vec<Elem>,
+    ) -> Lowered<()> {
         match ty {
-            Type::Reference(r) => self.types_in(&r.elem, name, value, found),
-            Type::Paren(p) => self.types_in(&p.elem, name, value, found),
-            Type::Group(g) => self.types_in(&g.elem, name, value, found),
-            Type::Slice(s) => self.types_in(&s.elem, name, value, found),
-            Type::Array(a) => self.types_in(&a.elem, name, value, found),
+            Type::Reference(r) => self.types_in(&r.elem, (name, real), value, found),
+            Type::Paren(p) => self.types_in(&p.elem, (name, real), value, found),
+            Type::Group(g) => self.types_in(&g.elem, (name, real), value, found),
+            Type::Slice(s) => self.types_in(&s.elem, (name, real), value, found),
+            Type::Array(a) => self.types_in(&a.elem, (name, real), value, found),
             Type::Tuple(t) => {
                 let Value::Tuple(parts) = self.referent(value)? else { return Ok(()) };
-                t.elems.iter().zip(parts.iter()).try_for_each(|(ty, part)| self.types_in(ty, name, part, found))
+                t.elems.iter().zip(parts.iter()).try_for_each(|(ty, part)| self.types_in(ty, (name, real), part, found))
             }
             Type::Path(p) if p.path.is_ident(name) => {
                 let value = self.referent(value)?;
-                found.extend(self.elem_of(&value));
+                let number = match &value {
+                    Value::Term(t) => self.g.rank(*t) == 0,
+                    value => matches!(value, Value::Number(_)),
+                };
+                if real || number {
+                    found.extend(self.elem_of(&value));
+                }
                 Ok(())
             }
             Type::Path(p) => {
@@ -123,14 +136,14 @@ impl<'a> Lower<'a> {
                     for (_, param) in params {
                         let param = param.name().to_string();
                         for (field, part) in of.variants[0].fields.iter().zip(parts.iter()) {
-                            self.types_in(&field.ty, &param, part, found)?;
+                            self.types_in(&field.ty, (&param, real), part, found)?;
                         }
                     }
                     return Ok(());
                 }
                 let PathArguments::AngleBracketed(arguments) = &last.arguments else { return Ok(()) };
                 arguments.args.iter().try_for_each(|argument| match argument {
-                    GenericArgument::Type(ty) => self.types_in(ty, name, &value, found),
+                    GenericArgument::Type(ty) => self.types_in(ty, (name, real), &value, found),
                     _ => Ok(()),
                 })
             }
