@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use ad_ir::analysis::conjunction;
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Graph, Node, Term, TermTable, axis};
 use ad_ir::prim::{Binary, Prim, Unary};
@@ -53,40 +54,13 @@ fn after_repetition(new: &[u8], k: u8) -> u8 {
     kept.nth(usize::from(k)).unwrap_or(u8::MAX)
 }
 
-/// The greatest depth of the parts of a condition, and of arrays that share their limits.
+/// The greatest depth of arrays that share their limits.
 const MAX_DEPTH: u32 = 8;
-
-/// The number of parts of a condition that are looked at: conditions share their parts, so all
-/// parts of all conditions may be many.
-const MAX_PARTS: usize = 64;
 
 /// The tests of indices that a condition requires.
 fn tests_of_condition(g: &Graph, condition: Term) -> Tests {
-    let mut found = Tests::new();
-    let mut seen = HashSet::new();
-    let all: Box<[u8]> = (0..g.rank(condition)).map(axis).collect();
-    // Parts of the condition, and for each of their axes the axis of the condition.
-    let mut stack = vec![(condition, all)];
-    while let Some((t, axes)) = stack.pop() {
-        if seen.len() == MAX_PARTS || !seen.insert((t, axes.clone())) {
-            continue;
-        }
-        match g.node(t) {
-            Node::Prim(Prim::And, args) => stack.extend(args.iter().map(|&c| (c, axes.clone()))),
-            Node::Prim(Prim::Replicate(new), args) => {
-                let kept = axes.iter().enumerate().filter(|(k, _)| !new.contains(&axis(*k)));
-                stack.push((args[0], kept.map(|(_, &k)| k).collect()));
-            }
-            Node::Prim(Prim::Transpose(order), args) => {
-                let mut inner = axes.clone();
-                order.iter().zip(&axes).for_each(|(&k, &own)| inner[usize::from(k)] = own);
-                stack.push((args[0], inner));
-            }
-            _ if bounds_an_index(g, t) => drop(found.insert(IndexTest { test: t, axes })),
-            _ => {}
-        }
-    }
-    found
+    let parts = conjunction::parts(g, condition).into_iter();
+    parts.filter(|part| bounds_an_index(g, part.0)).map(|(test, axes)| IndexTest { test, axes }).collect()
 }
 
 /// The tests outside of each of which the elements of arrays are zero.

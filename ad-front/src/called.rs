@@ -335,13 +335,7 @@ impl<'a> Lower<'a> {
             Type::Reference(r) => self.size_in(&r.elem, name, value),
             Type::Path(p) => {
                 let Value::Struct(of, parts) = self.referent(value)? else { return Ok(None) };
-                let Some(last) = p.path.segments.last().filter(|last| last.ident == of.name) else { return Ok(None) };
-                let given = super::definitions::tree::arguments(&last.arguments);
-                // The definition's own name for the parameter that the type calls `name`.
-                let params =
-                    given.iter().zip(&of.params).filter(|(given, _)| given.to_token_stream().to_string() == name);
-                for (_, param) in params {
-                    let param = param.name().to_string();
+                for param in of.parameters_given_as(p, name) {
                     for (field, part) in of.variants[0].fields.iter().zip(parts.iter()) {
                         if let Some(size) = self.size_in(&field.ty, &param, part)? {
                             return Ok(Some(size));

@@ -6,7 +6,6 @@
 //!
 //! This module must never give a value another type.
 
-use quote::ToTokens;
 use syn::{GenericArgument, GenericParam, Generics, Ident, PathArguments, Type};
 
 use super::lower::Lower;
@@ -123,24 +122,16 @@ impl<'a> Lower<'a> {
                 Ok(())
             }
             Type::Path(p) => {
-                let Some(last) = p.path.segments.last() else { return Ok(()) };
                 let value = self.referent(value)?;
                 if let Value::Struct(of, parts) = &value {
-                    if last.ident != of.name {
-                        return Ok(());
-                    }
-                    let given = super::definitions::tree::arguments(&last.arguments);
-                    // The definition's own name for the parameter that the type calls `name`.
-                    let params =
-                        given.iter().zip(&of.params).filter(|(given, _)| given.to_token_stream().to_string() == name);
-                    for (_, param) in params {
-                        let param = param.name().to_string();
+                    for param in of.parameters_given_as(p, name) {
                         for (field, part) in of.variants[0].fields.iter().zip(parts.iter()) {
                             self.types_in(&field.ty, (&param, real), part, found)?;
                         }
                     }
                     return Ok(());
                 }
+                let Some(last) = p.path.segments.last() else { return Ok(()) };
                 let PathArguments::AngleBracketed(arguments) = &last.arguments else { return Ok(()) };
                 arguments.args.iter().try_for_each(|argument| match argument {
                     GenericArgument::Type(ty) => self.types_in(ty, (name, real), &value, found),

@@ -94,6 +94,16 @@ impl Definition {
         !names.is_empty() && mentions(ty.to_token_stream(), &names)
     }
 
+    /// The definition's own names for the parameters for which a use of the type, such as
+    /// `Grid<N, M>`, has the argument `name`. None if it is the use of another type.
+    pub(crate) fn parameters_given_as(&self, ty: &syn::TypePath, name: &str) -> Vec<String> {
+        let Some(last) = ty.path.segments.last().filter(|last| last.ident == self.name) else { return Vec::new() };
+        let given = arguments(&last.arguments);
+        let pairs = given.iter().zip(&self.params);
+        let named = pairs.filter(|(given, _)| given.to_token_stream().to_string() == name);
+        named.map(|(_, param)| param.name().to_string()).collect()
+    }
+
     /// The type of a field with the type's arguments.
     pub(crate) fn field_type(&self, variant: usize, field: usize, given: &[GenericArgument]) -> Option<Type> {
         let mut ty = self.variants.get(variant)?.fields.get(field)?.ty.clone();

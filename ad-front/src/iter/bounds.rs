@@ -2,14 +2,30 @@
 //! enclosing loops. This module must never return a bound that a step exceeds.
 
 use super::super::lower::Lower;
+use super::lookups::Lookups;
 use crate::translation::enclosing::Frame;
 use ad_ir::analysis::range::to_term;
 use ad_ir::ir::{Elem, Lit, Node, Term, Type};
 use ad_ir::prim::{IntOp, Prim};
 use ad_ir::sorted::SortedMap;
 
-/// The bounds that were found, of each term the upper and the lower one. `None` if there is none.
-type Bounds = SortedMap<(Term, bool), Option<Term>>;
+/// A search for bounds. Terms share their parts, so it looks at each term once.
+#[derive(Default)]
+pub(super) struct Bounds {
+    /// The elements of arrays whose values are known, if the bounds are lists of a bound for each
+    /// value of an index. Without them, a bound is a number.
+    lookups: Option<Lookups>,
+    /// The bounds that were found, of each term the upper and the lower one. `None` if there is
+    /// none.
+    found: SortedMap<(Term, bool), Option<Term>>,
+}
+
+impl Bounds {
+    /// A search for bounds of numbers that are computed from these elements.
+    pub(super) fn of_lookups(lookups: Lookups) -> Bounds {
+        Bounds { lookups: Some(lookups), found: SortedMap::new() }
+    }
+}
 
 impl Lower<'_> {
     /// A length as a closed term, if it is equal to a closed term.
@@ -28,27 +44,38 @@ impl Lower<'_> {
         // Terms that cancel do not loosen the bound: `j..j + i` has `i` items.
         let l = self.state.facts.linear(&self.g, t);
         let plain = if *self.g.ty(t) == Type::scalar(Elem::USIZE) { to_term(&mut self.g, &l) } else { t };
-        self.bound(plain, true, &mut Bounds::new())
+        self.bound(plain, true, &mut Bounds::default())
     }
 
-    /// A closed upper or lower bound of an integer. It is found once for each term, since terms
-    /// share their parts.
-    fn bound(&mut self, t: Term, most: bool, known: &mut Bounds) -> Option<Term> {
-        if self.g.is_closed(t) {
-            return Some(t);
+    /// A closed upper or lower bound of an integer.
+    pub(super) fn bound(&mut self, t: Term, most: bool, known: &mut Bounds) -> Option<Term> {
+        if let Some(values) = known.lookups.as_ref().and_then(|lookups| lookups.values_of(t)) {
+            return Some(values);
         }
-        if let Some(&found) = known.get(&(t, most)) {
+        if self.g.is_closed(t) {
+            return Some(self.as_bound(t, known));
+        }
+        if let Some(&found) = known.found.get(&(t, most)) {
             return found;
         }
         let found = self.new_bound(t, most, known);
-        known.insert((t, most), found);
+        known.found.insert((t, most), found);
         found
+    }
+
+    /// A closed number as a bound.
+    fn as_bound(&mut self, t: Term, known: &Bounds) -> Term {
+        match &known.lookups {
+            Some(lookups) => self.g.replicate(lookups.count, t),
+            None => t,
+        }
     }
 
     fn new_bound(&mut self, t: Term, most: bool, known: &mut Bounds) -> Option<Term> {
         let Elem::Int(ty) = self.g.elem(t) else { return None };
         let unsigned = ty.range().0 == 0;
-        let least = |me: &mut Self| (!most && unsigned).then(|| me.g.lit(Lit::Int(ty, 0)));
+        let zero = self.g.lit(Lit::Int(ty, 0));
+        let least = (!most && unsigned).then(|| self.as_bound(zero, known));
         match self.g.node(t).clone() {
             Node::Var(v) => {
                 let size = self.state.enclosing.frames().iter().find_map(|f| match f {
@@ -56,9 +83,10 @@ impl Lower<'_> {
                     _ => None,
                 })?;
                 let one = self.g.lit_usize(1);
-                if most { Some(self.g.int(IntOp::Sub, size, one)) } else { Some(self.g.lit_usize(0)) }
+                let last = self.g.int(IntOp::Sub, size, one);
+                if most { Some(self.as_bound(last, known)) } else { least }
             }
-            Node::Gather { .. } if most && self.most_of_sizes(t).is_some() => self.most_of_sizes(t),
+            Node::Gather { .. } if most && let Some(sizes) = self.most_of_sizes(t) => Some(self.as_bound(sizes, known)),
             Node::Prim(Prim::Int(op), args) => {
                 let (a, b) = (args[0], args[1]);
                 match op {
@@ -76,7 +104,7 @@ impl Lower<'_> {
                         Some(self.g.int(op, a, b))
                     }
                     IntOp::Div | IntOp::Shr if self.g.int_value(b).is_some_and(|n| n > 0) => {
-                        let a = self.bound(a, most, known)?;
+                        let (a, b) = (self.bound(a, most, known)?, self.as_bound(b, known));
                         Some(self.g.int(op, a, b))
                     }
                     IntOp::Min | IntOp::Max => {
@@ -91,21 +119,21 @@ impl Lower<'_> {
                     IntOp::Rem | IntOp::BitAnd if most && unsigned => {
                         self.bound(a, true, known).or_else(|| self.bound(b, true, known))
                     }
-                    _ => least(self),
+                    _ => least,
                 }
             }
             Node::Prim(Prim::Select, args) => self.either([args[1], args[2]], most, known),
             Node::Cond { then, other, .. } => self.either([then, other], most, known),
             Node::Prim(Prim::Cast(to), args) => {
-                let (Elem::Int(to), Elem::Int(from)) = (to, self.g.elem(args[0])) else { return least(self) };
+                let (Elem::Int(to), Elem::Int(from)) = (to, self.g.elem(args[0])) else { return least };
                 // A bound of the argument is a bound of the result only if no value wraps.
                 if to.range().0 <= from.range().0 && from.range().1 <= to.range().1 {
                     let inner = self.bound(args[0], most, known)?;
                     return Some(self.g.cast(Elem::Int(to), inner));
                 }
-                least(self)
+                least
             }
-            _ => least(self),
+            _ => least,
         }
     }
 

@@ -6,6 +6,7 @@
 //! This module must never return a bound that some value of the index exceeds.
 
 use super::super::lower::Lower;
+use super::bounds::Bounds;
 use ad_ir::analysis::range::Linear;
 use ad_ir::ir::{Elem, Node, Term, Type, axis};
 use ad_ir::prim::{IntOp, Prim, Reduce};
@@ -21,13 +22,19 @@ struct Lookup {
     index: Linear,
 }
 
-/// For each value of the index: the elements that are read, and the bounds that were found of the
-/// numbers computed from them, of each number the upper and the lower one.
-struct Rows {
+/// Elements of closed arrays at one index, up to constants, for each value of the index.
+pub(super) struct Lookups {
     /// The number of values of the index.
-    count: Term,
+    pub(super) count: Term,
+    /// For each element: a closed array with its value for each value of the index.
     elements: SortedMap<Term, Term>,
-    bounds: SortedMap<(Term, bool), Option<Term>>,
+}
+
+impl Lookups {
+    /// The values of an element for each value of the index. `None` if it is no such element.
+    pub(super) fn values_of(&self, element: Term) -> Option<Term> {
+        self.elements.get(&element).copied()
+    }
 }
 
 impl Lower<'_> {
@@ -55,11 +62,10 @@ impl Lower<'_> {
             count = Some(count.map_or(values, |n| if n == values { n } else { self.g.int(IntOp::Min, n, values) }));
             slices.push((element, all, first));
         }
-        let mut rows = Rows { count: count?, elements: SortedMap::new(), bounds: SortedMap::new() };
-        for (element, all, first) in slices {
-            rows.elements.insert(element, self.g.slice(all, &[first], &[1], &[rows.count]));
-        }
-        let most = self.bound_of_rows(t, true, DEEPEST, &mut rows)?;
+        let count = count?;
+        let values = |(element, all, first)| (element, self.g.slice(all, &[first], &[1], &[count]));
+        let elements = slices.into_iter().map(values).collect();
+        let most = self.bound(t, true, &mut Bounds::of_lookups(Lookups { count, elements }))?;
         Some(self.g.reduce(Reduce::Max, 1, most))
     }
 
@@ -110,46 +116,5 @@ impl Lower<'_> {
         let last = self.g.transpose(src, &order);
         let all = if fixed.is_empty() { last } else { self.g.index(last, &fixed) };
         Some(Lookup { all, index: self.state.facts.linear(&self.g, index[at]) })
-    }
-
-    /// An upper or a lower bound of a number for each value of the index. It is found once for each
-    /// number, since numbers share their parts.
-    fn bound_of_rows(&mut self, t: Term, most: bool, depth: u32, rows: &mut Rows) -> Option<Term> {
-        if let Some(&row) = rows.elements.get(&t) {
-            return Some(row);
-        }
-        if self.g.is_closed(t) {
-            return Some(self.g.replicate(rows.count, t));
-        }
-        if let Some(&found) = rows.bounds.get(&(t, most)) {
-            return found;
-        }
-        let mut bound = |me: &mut Self, t: Term, most: bool| {
-            depth.checked_sub(1).and_then(|depth| me.bound_of_rows(t, most, depth, rows))
-        };
-        let found = match self.g.node(t).clone() {
-            // Saturation preserves the order.
-            Node::Prim(Prim::Int(op @ (IntOp::Add | IntOp::Mul)), args) => {
-                let (a, b) = (bound(self, args[0], most), bound(self, args[1], most));
-                a.zip(b).map(|(a, b)| self.g.int(op, a, b))
-            }
-            Node::Prim(Prim::Int(IntOp::Sub), args) => {
-                let (a, b) = (bound(self, args[0], most), bound(self, args[1], !most));
-                a.zip(b).map(|(a, b)| self.g.int(IntOp::Sub, a, b))
-            }
-            Node::Prim(Prim::Int(op @ (IntOp::Min | IntOp::Max)), args) => {
-                let (a, b) = (bound(self, args[0], most), bound(self, args[1], most));
-                match (a, b) {
-                    (Some(a), Some(b)) => Some(self.g.int(op, a, b)),
-                    // The bound of one operand suffices if it bounds the result.
-                    (one, other) => one.or(other).filter(|_| most == (op == IntOp::Min)),
-                }
-            }
-            _ => None,
-        };
-        let zero = self.g.lit_usize(0);
-        let found = found.or_else(|| (!most).then(|| self.g.replicate(rows.count, zero)));
-        rows.bounds.insert((t, most), found);
-        found
     }
 }

@@ -15,6 +15,7 @@ use std::rc::Rc;
 use crate::ir::{Graph, Term};
 
 pub mod bounds;
+pub mod conjunction;
 pub mod decisions;
 pub mod guards;
 pub mod moving;

@@ -168,21 +168,16 @@ pub fn common_size<I: Isa>(sizes: &[usize]) -> usize {
 #[macro_export]
 macro_rules! dispatched_by_rows {
     ($a:lifetime, $($f:ident)?; [$($size:ident),*]; $inner:ident($($arg:ident: $ty:ty),* $(,)?) -> $out:ty) => {{
-        struct Call<$a $(, $f)?>(($($ty,)*), ::core::marker::PhantomData<(&$a (), $($f)?)>);
-        impl<$a $(, $f: $crate::Real)?> $crate::kernel::Body for Call<$a $(, $f)?> {
-            type Out = $out;
-            #[inline(always)]
-            fn run<Machine: $crate::kernel::Isa>(self) -> $out {
-                let ($($arg,)*) = self.0;
-                match $crate::kernel::common_size::<Machine>(&[$($size),*]) {
-                    2 => $inner::<Machine $(, $f)?, 2>($($arg),*),
-                    3 => $inner::<Machine $(, $f)?, 3>($($arg),*),
-                    4 => $inner::<Machine $(, $f)?, 4>($($arg),*),
-                    6 => $inner::<Machine $(, $f)?, 6>($($arg),*),
-                    _ => $inner::<Machine $(, $f)?, 0>($($arg),*),
-                }
+        #[inline(always)]
+        fn by_rows<$a, Machine: $crate::kernel::Isa $(, $f: $crate::Real)?>($($arg: $ty),*) -> $out {
+            match $crate::kernel::common_size::<Machine>(&[$($size),*]) {
+                2 => $inner::<Machine $(, $f)?, 2>($($arg),*),
+                3 => $inner::<Machine $(, $f)?, 3>($($arg),*),
+                4 => $inner::<Machine $(, $f)?, 4>($($arg),*),
+                6 => $inner::<Machine $(, $f)?, 6>($($arg),*),
+                _ => $inner::<Machine $(, $f)?, 0>($($arg),*),
             }
         }
-        $crate::kernel::dispatch(Call::<$($f)?>(($($arg,)*), ::core::marker::PhantomData))
+        $crate::dispatched!($a, $($f)?; by_rows($($arg: $ty),*) -> $out)
     }};
 }

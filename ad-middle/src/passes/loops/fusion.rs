@@ -20,7 +20,7 @@ use ad_ir::analysis::guards::Guards;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
-use inner_loops::merge_inner_loops;
+use inner_loops::{Inputs, merge_inner_loops};
 
 /// The pass.
 ///
@@ -188,51 +188,31 @@ fn read_elsewhere(g: &Graph, roots: &[Term], group: &[Candidate]) -> HashSet<Ter
 /// The fused loop, with the carried values of all loops; `None` if it would not share an inner
 /// loop.
 fn fused(g: &mut Graph, group: &[Candidate], roots: &[Term], cx: &mut Context) -> Option<Fused> {
-    let (mut init, mut captures, mut xs): (Vec<Term>, Vec<Term>, Vec<Term>) = Default::default();
-    let add = |list: &mut Vec<Term>, t: Term| {
-        if !list.contains(&t) {
-            list.push(t);
-        }
-    };
+    let (mut init, mut types): (Vec<Term>, Vec<Type>) = Default::default();
+    let (mut captures, mut xs) = (Inputs::default(), Inputs::default());
     for Candidate { scan, .. } in group {
+        let (carries, rows) = (scan.init.len(), scan.init.len() + scan.captures.len());
         init.extend(&*scan.init);
-        scan.captures.iter().for_each(|&t| add(&mut captures, t));
-        scan.xs.iter().filter(|&&x| saved_numbers(g, group, x).is_none()).for_each(|&t| add(&mut xs, t));
+        types.extend_from_slice(&scan.body.params[..carries]);
+        captures.add_all(&scan.captures, &scan.body.params[carries..rows]);
+        let read = scan.xs.iter().zip(&scan.body.params[rows..]);
+        read.filter(|&(&x, _)| saved_numbers(g, group, x).is_none()).for_each(|(&x, ty)| xs.add(x, ty));
     }
-    let mut params: Vec<Type> = Vec::new();
-    for Candidate { scan, .. } in group {
-        params.extend_from_slice(&scan.body.params[..scan.init.len()]);
-    }
-    let type_of = |list: &[Term], own: fn(&Scan) -> &[Term], first: fn(&Scan) -> usize| -> Option<Vec<Type>> {
-        let of = |t: &Term| {
-            group.iter().find_map(|Candidate { scan, .. }| {
-                let k = own(scan).iter().position(|u| u == t)?;
-                Some(scan.body.params[first(scan) + k].clone())
-            })
-        };
-        list.iter().map(of).collect()
-    };
-    params.extend(type_of(&captures, |s| &s.captures, |s| s.init.len())?);
-    params.extend(type_of(&xs, |s| &s.xs, |s| s.init.len() + s.captures.len())?);
     let (mut results, mut next): (Vec<Vec<Term>>, usize) = (Vec::new(), 0);
     for Candidate { scan, .. } in group {
-        let place = |list: &[Term], t: &Term| list.iter().position(|u| u == t);
-        let mut args: Vec<usize> = (next..next + scan.init.len()).collect();
-        for t in &*scan.captures {
-            args.push(init.len() + place(&captures, t)?);
+        let own = next..next + scan.init.len();
+        next = own.end;
+        let mut args: Vec<Term> = own.map(|k| g.param(k, types[k].clone())).collect();
+        for &t in &*scan.captures {
+            args.push(captures.param(g, t, init.len())?);
         }
-        let mut args: Vec<Term> = args.into_iter().map(|k| g.param(k, params[k].clone())).collect();
-        for x in &*scan.xs {
-            args.push(match saved_numbers(g, group, *x) {
+        for &x in &*scan.xs {
+            args.push(match saved_numbers(g, group, x) {
                 Some((of, k)) => *results.get(of)?.get(k)?,
-                None => {
-                    let k = init.len() + captures.len() + place(&xs, x)?;
-                    g.param(k, params[k].clone())
-                }
+                None => xs.param(g, x, init.len() + captures.terms.len())?,
             });
         }
         results.push(g.instantiate(&scan.body, &args));
-        next += scan.init.len();
     }
     // The carried values come first, and then the rows that are still read.
     let read = read_elsewhere(g, roots, group);
@@ -254,8 +234,9 @@ fn fused(g: &mut Graph, group: &[Candidate], roots: &[Term], cx: &mut Context) -
     let shared = inner_loops(g, &results) < separate;
     let results = merge_inner_loops(g, &results, cx).or_else(|| shared.then_some(results))?;
     // The order of iterations does not matter here, since no sum is exact.
-    let body = Body { params: params.into(), results: results.into() };
-    let (init, captures, xs) = (init.into(), captures.into(), xs.into());
+    let params = types.into_iter().chain(captures.types).chain(xs.types).collect();
+    let body = Body { params, results: results.into() };
+    let (init, captures, xs) = (init.into(), captures.terms.into(), xs.terms.into());
     let scan = Scan { count: group[0].scan.count, reverse: false, stop: None, init, captures, xs, body };
     Some(Fused { scan, parts })
 }

@@ -4,9 +4,8 @@
 //! a loop stays, and the nests of a step end where its group ends. This module does not decide
 //! anything else about a loop.
 
-use std::collections::HashSet;
-
-use ad_ir::ir::{Graph, Node, Scan, Term, axis};
+use ad_ir::analysis::conjunction;
+use ad_ir::ir::{Graph, Node, Scan, Term};
 use ad_ir::prim::{Cmp, Prim};
 use ad_ir::sorted::SortedSet;
 
@@ -39,31 +38,14 @@ pub(crate) fn ends_at_data(g: &Graph, scan: &Scan, mask: Term) -> bool {
     !masked_axes(g, scan, mask).is_empty()
 }
 
-/// The axes along which a condition compares the index with a bound that data determine. Parts of a
-/// conjunction may share parts, so each one is looked at once.
+/// The axes along which a condition compares the index with a bound that data determine.
 fn masked_axes(g: &Graph, scan: &Scan, mask: Term) -> SortedSet<u8> {
-    let mut found = SortedSet::new();
-    let mut seen: HashSet<(Term, Vec<u8>)> = HashSet::new();
-    // Terms that the mask is made of. For each of their axes: the axis of the mask that it is.
-    let mut stack = vec![(mask, (0..g.rank(mask)).map(axis).collect::<Vec<u8>>())];
-    while let Some((t, axes)) = stack.pop() {
-        if !seen.insert((t, axes.clone())) {
-            continue;
-        }
-        match g.node(t) {
-            Node::Prim(Prim::And, args) => stack.extend(args.iter().map(|&c| (c, axes.clone()))),
-            Node::Prim(Prim::Replicate(new), args) => {
-                let kept = axes.iter().enumerate().filter(|(k, _)| !new.contains(&axis(*k)));
-                stack.push((args[0], kept.map(|(_, &k)| k).collect()));
-            }
-            Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) => {
-                let index = g.iota_axis(sides[0]).filter(|_| reads_data(g, scan, sides[1]));
-                found.extend(index.map(|k| axes[usize::from(k)]));
-            }
-            _ => {}
-        }
-    }
-    found
+    let axis_of_test = |(test, axes): (Term, Box<[u8]>)| {
+        let Node::Prim(Prim::Compare(Cmp::Lt | Cmp::Le), sides) = g.node(test) else { return None };
+        let index = g.iota_axis(sides[0]).filter(|_| reads_data(g, scan, sides[1]))?;
+        Some(axes[usize::from(index)])
+    };
+    conjunction::parts(g, mask).into_iter().filter_map(axis_of_test).collect()
 }
 
 /// Whether a bound is computed from elements of an array that the steps read.

@@ -72,25 +72,27 @@ fn independent(g: &Graph, results: &[Term]) -> Vec<(Term, Scan)> {
 
 /// A list without repeated entries, and their types.
 #[derive(Default)]
-struct Inputs {
-    terms: Vec<Term>,
-    types: Vec<Type>,
+pub(super) struct Inputs {
+    pub(super) terms: Vec<Term>,
+    pub(super) types: Vec<Type>,
 }
 
 impl Inputs {
-    fn add(&mut self, terms: &[Term], types: &[Type]) {
-        for (&t, ty) in terms.iter().zip(types) {
-            if !self.terms.contains(&t) {
-                self.terms.push(t);
-                self.types.push(ty.clone());
-            }
+    pub(super) fn add(&mut self, t: Term, ty: &Type) {
+        if !self.terms.contains(&t) {
+            self.terms.push(t);
+            self.types.push(ty.clone());
         }
     }
 
-    /// The parameters of these terms, if the first one of all is number `first`.
-    fn params(&self, g: &mut Graph, terms: &[Term], first: usize) -> Vec<Term> {
-        let places = terms.iter().filter_map(|t| self.terms.iter().position(|u| u == t));
-        places.map(|k| g.param(first + k, self.types[k].clone())).collect()
+    pub(super) fn add_all(&mut self, terms: &[Term], types: &[Type]) {
+        terms.iter().zip(types).for_each(|(&t, ty)| self.add(t, ty));
+    }
+
+    /// The parameter of a term of the list, if the first one of all is number `first`.
+    pub(super) fn param(&self, g: &mut Graph, t: Term, first: usize) -> Option<Term> {
+        let k = self.terms.iter().position(|&u| u == t)?;
+        Some(g.param(first + k, self.types[k].clone()))
     }
 }
 
@@ -108,8 +110,8 @@ fn joined(g: &mut Graph, a: &Scan, b: &Scan) -> Option<(Scan, Vec<usize>, Vec<us
     let (mut captures, mut xs) = (Inputs::default(), Inputs::default());
     for scan in [a, b] {
         let (carries, rows) = (scan.init.len(), scan.init.len() + scan.captures.len());
-        captures.add(&scan.captures, &scan.body.params[carries..rows]);
-        xs.add(&scan.xs, &scan.body.params[rows..]);
+        captures.add_all(&scan.captures, &scan.body.params[carries..rows]);
+        xs.add_all(&scan.xs, &scan.body.params[rows..]);
     }
     let init: Vec<Term> = a.init.iter().chain(&*b.init).copied().collect();
     let types: Vec<Type> = a.body.params[..of_a].iter().chain(&b.body.params[..of_b]).cloned().collect();
@@ -123,8 +125,8 @@ fn joined(g: &mut Graph, a: &Scan, b: &Scan) -> Option<(Scan, Vec<usize>, Vec<us
         let mut results = |scan: &Scan, first: usize| {
             let own = first..first + scan.init.len();
             let mut args: Vec<Term> = own.map(|k| g.param(class[k], types[k].clone())).collect();
-            args.extend(captures.params(g, &scan.captures, number));
-            args.extend(xs.params(g, &scan.xs, number + captures.terms.len()));
+            args.extend(scan.captures.iter().filter_map(|&t| captures.param(g, t, number)));
+            args.extend(scan.xs.iter().filter_map(|&x| xs.param(g, x, number + captures.terms.len())));
             g.instantiate(&scan.body, &args)
         };
         let (from_a, from_b) = (results(a, 0), results(b, of_a));
