@@ -9,6 +9,7 @@ mod bounds;
 mod forms;
 mod jumps;
 mod lengths;
+mod nest;
 mod resized;
 mod step;
 
@@ -16,21 +17,19 @@ use std::rc::Rc;
 
 use self::resized::Room;
 use super::carry::{CarriedForm, Leaves};
-use super::checks::{Recurrence, Stepped};
 use super::growth::Growth;
 use super::loop_effects::LoopEffects;
 use super::lower::Lower;
 use super::memory::Ordered;
 use super::stack::GrowableVec;
 use super::value::{Lowered, Seq, Value, Want};
-use crate::translation::cells::{Cell, CellValue};
+use crate::translation::cells::{Cell, CellValue, Store};
 use crate::translation::inference::InferenceKey;
 use crate::translation::jumps::OuterJump;
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::Term;
 use ad_ir::memory_order::HasLayouts;
-use ad_ir::prim::{Cmp, IntOp};
 
 /// A variable that a loop carries.
 struct Carried<'a> {
@@ -122,8 +121,7 @@ struct LoopInput<'a, 's> {
 /// The state after one or more steps.
 struct StepsResult<'a> {
     next: Vec<Term>,
-    /// For each jump, whether it was taken, and the values that it carries.
-    exits: Vec<(Term, Vec<Payload<'a>>)>,
+    exits: Vec<Exit<'a>>,
     /// For each `Vec` that is only pushed to, an array of the pushed elements.
     pushed: Vec<Option<Term>>,
     /// The growth of each other `Vec` over all steps.
@@ -135,6 +133,9 @@ struct StepsResult<'a> {
     /// The capacities after a step of each array whose shape changes.
     shapes: Vec<Vec<Term>>,
 }
+
+/// Whether a jump was taken, and the values that it carries.
+type Exit<'a> = (Term, Vec<Payload<'a>>);
 
 /// A value that a jump carries out of the loop.
 #[derive(Clone)]
@@ -160,49 +161,12 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Lowered<Value<'a>> {
         let cells = self.state.cells.len();
-        let (before, scope) = (self.state.cells.store().clone(), self.state.names.scope());
+        let before = self.state.cells.store().clone();
         let result = self.loop_target(label, |me, own| {
             let mut start = LoopInput { seq, body, effects, key, range, own, unset: Vec::new() };
             start.unset = me.changed_cells(effects);
             start.unset.retain(|&c| matches!(me.state.cells.held(c), Some(CellValue::Unset)));
-            let (pushed_only, stacks) = me.carry_lengths(&start)?;
-            let room = me.room(&start, &pushed_only, &stacks)?;
-            let (l, init) = me.prepare_loop(&start, pushed_only, stacks, &room)?;
-            let base = me.state.cells.store().clone();
-            let result = me.nest(&l, init.terms, &init.keys, &mut Vec::new());
-            me.state.names.back_to(scope);
-            let mut assignable = start.unset;
-            assignable.extend(l.carried.iter().map(|c| c.cell).chain(l.pushed_only.iter().map(|g| g.cell)));
-            assignable.extend(l.stacks.iter().map(|s| s.cell));
-            let unexpected = me.state.cells.store().changed(&before, cells, &assignable);
-            me.state.cells.go_to(base);
-            let result = result?;
-            if let Some(cell) = unexpected.filter(|_| me.state.jumps.reachable()) {
-                let known = me.changed_cells(effects).contains(&cell);
-                return Err(me.not_carried_error(cell, known, &before, range));
-            }
-            for c in &l.carried {
-                me.in_carried_orders(&c.orders, &result.next);
-                let mut value = Self::unflatten(&c.form, &mut result.next[c.first..].iter())?;
-                if let (CarriedForm::Resized(_), Value::DynamicPart(part)) = (&c.form, &value) {
-                    // After an outermost loop its sizes are closed.
-                    value = me.dynamic_part(part.all, &part.lens);
-                }
-                me.hint(&value, &c.name);
-                me.state.cells.put(c.cell, CellValue::Value(value));
-            }
-            for (s, growth) in l.stacks.iter().zip(&result.growth) {
-                let value = me.vec_after_loop(&l, s, &result.next, *growth)?;
-                me.hint(&value, &s.name);
-                me.state.cells.put(s.cell, CellValue::Value(value));
-            }
-            for (g, rows) in l.pushed_only.iter().zip(&result.pushed) {
-                let Some(rows) = *rows else { continue };
-                let value = me.append_rows(g, rows, range)?;
-                me.hint(&value, &g.name);
-                me.state.cells.put(g.cell, CellValue::Value(value));
-            }
-            Ok((l.leaves, result.exits, own))
+            me.run_loop(start, &before).map(|(leaves, exits)| (leaves, exits, own))
         });
         let (leaves, exits, own) = match result {
             Ok(result) => result,
@@ -215,45 +179,59 @@ impl<'a> Lower<'a> {
                 return Err(Poison);
             }
         };
-        let mut value = Value::Unit;
-        // A jump without values is never taken.
-        let taken: Vec<_> = leaves.iter().zip(exits).filter(|(_, (_, payload))| !payload.is_empty()).collect();
-        let last = taken.len().saturating_sub(1);
-        let ends = taken.iter().any(|(leave, _)| leave.target == own);
-        for (k, (leave, (flag, payload))) in taken.into_iter().enumerate() {
-            for p in &payload {
-                let value = Self::unflatten(&p.form, &mut p.leaves.terms.iter())?;
-                self.state.cells.put(p.cell, CellValue::Value(value));
-            }
-            let restore = |me: &mut Self| {
-                for &(own, kept) in &leave.assigned_inside {
-                    if let Some(held) = me.state.cells.held(kept).cloned() {
-                        me.state.cells.put(own, held);
-                    }
-                }
-            };
-            if leave.target == own {
-                // A `loop` ends only by a jump.
-                if seq.is_none() {
-                    restore(self);
-                }
-                value = self.read(leave.value, range)?;
-                continue;
-            }
-            let jump = |me: &mut Self| {
-                restore(me);
-                let value = me.read(leave.value, range)?;
-                me.exit(leave.target, value, range)
-            };
-            if seq.is_none() && k == last && !ends {
-                jump(self)?;
-                value = Value::Never;
-            } else {
-                self.branch(flag, jump, |_| Ok(Value::Unit), range)?;
-            }
-        }
+        let value = self.take_jumps((&leaves, exits), own, seq.is_none(), range)?;
         self.state.cells.truncate(cells);
         Ok(value)
+    }
+
+    /// Lowers the scans of a loop and gives its variables the values that they have after it.
+    /// `before` has the variables before it. Returns the jumps out of it with their exits.
+    fn run_loop(&mut self, start: LoopInput<'a, '_>, before: &Store<'a>) -> Lowered<(Vec<OuterJump>, Vec<Exit<'a>>)> {
+        let (cells, scope) = (self.state.cells.len(), self.state.names.scope());
+        let (pushed_only, stacks) = self.carry_lengths(&start)?;
+        let room = self.room(&start, &pushed_only, &stacks)?;
+        let (l, init) = self.prepare_loop(&start, pushed_only, stacks, &room)?;
+        let base = self.state.cells.store().clone();
+        let result = self.nest(&l, init.terms, &init.keys, &mut Vec::new());
+        self.state.names.back_to(scope);
+        let mut assignable = start.unset;
+        assignable.extend(l.carried.iter().map(|c| c.cell).chain(l.pushed_only.iter().map(|g| g.cell)));
+        assignable.extend(l.stacks.iter().map(|s| s.cell));
+        let unexpected = self.state.cells.store().changed(before, cells, &assignable);
+        self.state.cells.go_to(base);
+        let result = result?;
+        if let Some(cell) = unexpected.filter(|_| self.state.jumps.reachable()) {
+            let known = self.changed_cells(l.effects).contains(&cell);
+            return Err(self.not_carried_error(cell, known, before, l.range));
+        }
+        self.assign_after_loop(&l, &result)?;
+        Ok((l.leaves, result.exits))
+    }
+
+    /// Gives the variables of a loop the values that they have after its last step.
+    fn assign_after_loop(&mut self, l: &Loop<'a, '_>, result: &StepsResult<'a>) -> Lowered<()> {
+        for c in &l.carried {
+            self.in_carried_orders(&c.orders, &result.next);
+            let mut value = Self::unflatten(&c.form, &mut result.next[c.first..].iter())?;
+            if let (CarriedForm::Resized(_), Value::DynamicPart(part)) = (&c.form, &value) {
+                // After an outermost loop its sizes are closed.
+                value = self.dynamic_part(part.all, &part.lens);
+            }
+            self.hint(&value, &c.name);
+            self.state.cells.put(c.cell, CellValue::Value(value));
+        }
+        for (s, growth) in l.stacks.iter().zip(&result.growth) {
+            let value = self.vec_after_loop(l, s, &result.next, *growth)?;
+            self.hint(&value, &s.name);
+            self.state.cells.put(s.cell, CellValue::Value(value));
+        }
+        for (g, rows) in l.pushed_only.iter().zip(&result.pushed) {
+            let Some(rows) = *rows else { continue };
+            let value = self.append_rows(g, rows, l.range)?;
+            self.hint(&value, &g.name);
+            self.state.cells.put(g.cell, CellValue::Value(value));
+        }
+        Ok(())
     }
 
     /// The variables that the loop only pushes to.
@@ -364,155 +342,9 @@ impl<'a> Lower<'a> {
         Ok(carried)
     }
 
-    /// Lowers one scan for each axis of the iterator, the outermost first.
-    fn nest(
-        &mut self,
-        l: &Loop<'a, '_>,
-        init: Vec<Term>,
-        keys: &[Option<InferenceKey>],
-        index: &mut Vec<Term>,
-    ) -> Lowered<StepsResult<'a>> {
-        let endless = self.g.lit_usize(usize::MAX);
-        let size = match l.seq {
-            Some(seq) => seq.dims.get(index.len()).copied(),
-            None => Some(endless).filter(|_| index.is_empty()),
-        };
-        let Some(size) = size else { return self.step(l, init, index) };
-        let (carries, jumps) = (init.len(), l.leaves.len());
-        let mut all = init;
-        let (no, zero, one) = (self.g.lit_bool(false), self.g.lit_usize(0), self.g.lit_usize(1));
-        all.resize(carries + jumps, no);
-        // A loop without an iterator counts its steps itself.
-        let counts = size == endless;
-        let len = l.seq.filter(|seq| self.tests_for_end(seq, jumps)).and_then(|seq| seq.len);
-        if counts {
-            all.push(zero);
-        }
-        let stop = match jumps {
-            0 if len.is_none() => None,
-            1 if len.is_none() => Some(carries),
-            _ => {
-                all.push(len.map_or(no, |len| self.g.compare(Cmp::Eq, len, zero)));
-                Some(all.len() - 1)
-            }
-        };
-        if let Some(k) = stop.filter(|_| l.count_only && index.is_empty()) {
-            // A counting run becomes part of a size and is evaluated unconditionally. So it starts
-            // as stopped if this point is not reached.
-            let not = self.path_not_taken();
-            all[k] = self.g.or(not, all[k]);
-        }
-        let carried = all.len();
-        let mut payloads: Vec<Vec<Payload<'a>>> = Vec::new();
-        let mut sizes: Vec<Option<Term>> = Vec::new();
-        let (mut items, mut unknown): (Vec<Term>, Vec<Term>) = Default::default();
-        let (mut growth, mut step_growth): (Vec<Growth>, Vec<Growth>) = Default::default();
-        let mut shapes = Vec::new();
-        let (last, rows) = self.recur_steps(Recurrence { size, reverse: false, stop, init: all }, |me, i, now| {
-            for (&t, key) in now.iter().zip(keys) {
-                me.inference.set_literals(t, key.as_slice());
-            }
-            // Checks that depend on the step number apply only to steps that are run.
-            let done = stop.map(|k| now[k]).filter(|_| !counts);
-            let number = if counts { now[carries + jumps] } else { i };
-            index.push(number);
-            let mut run = |me: &mut Self| me.nest(l, now[..carries].to_vec(), keys, index);
-            let result = match done {
-                Some(done) => me.under(done, false, run),
-                None => run(me),
-            };
-            index.pop();
-            let mut result = result?;
-            let more = me.carry_jump_values(&mut result.exits, &mut unknown, l.range)?;
-            let flags: Vec<Term> = result.exits.iter().map(|(flag, _)| *flag).collect();
-            let mut next: Vec<Term> = result.next.iter().chain(&flags).copied().collect();
-            let mut gone = flags.into_iter().reduce(|a, b| me.g.or(a, b));
-            let count = me.g.int(IntOp::Add, number, one);
-            if counts {
-                next.push(count);
-            }
-            if let Some(len) = len {
-                let last = me.g.compare(Cmp::Le, len, count);
-                gone = Some(gone.map_or(last, |gone| me.g.or(gone, last)));
-            }
-            if next.len() < carried {
-                next.push(gone.unwrap_or(no));
-            }
-            growth = std::mem::take(&mut result.growth);
-            step_growth = std::mem::take(&mut result.step_growth);
-            shapes = std::mem::take(&mut result.shapes);
-            if l.count_only {
-                me.require_known_count(l, now, &next, &more)?;
-            }
-            payloads = result.exits.into_iter().map(|(_, payload)| payload).collect();
-            let rows: Vec<Term> = result.pushed.iter().flatten().map(|&t| me.row(t, done)).collect();
-            items.clone_from(&rows);
-            sizes = result.pushed.iter().map(|t| t.map(|t| me.g.shape(t)[0])).collect();
-            Ok(Stepped { next, rows, more })
-        })?;
-        let pushed = self.pushed_elements(size, rows.into_iter().zip(items), sizes)?;
-        for (&t, key) in last.iter().zip(keys) {
-            self.inference.set_literals(t, key.as_slice());
-        }
-        self.set_jump_values(&mut payloads, &last[carried..], &unknown)?;
-        // If all jumps return from the function, the lengths after a jump are not used. Otherwise a
-        // jump makes them inexact.
-        let all = l.leaves.iter().all(|leave| self.state.jumps.leaves_function(leave.target));
-        let growth = growth
-            .into_iter()
-            .map(|one| self.repeated_growth(Some(size).filter(|_| !counts), Growth { exact: one.exact && all, ..one }))
-            .collect();
-        let count = counts.then(|| last[carries + jumps]);
-        let flags = last[carries..carries + jumps].iter().copied();
-        Ok(StepsResult {
-            next: last[..carries].to_vec(),
-            exits: flags.zip(payloads).collect(),
-            pushed,
-            growth,
-            step_growth,
-            count,
-            shapes,
-        })
-    }
-
-    /// The elements that all steps of a loop push, for each `Vec`. `rows` has the rows of those
-    /// that push, each with the row of one step, and `sizes` the number of elements of a step.
-    fn pushed_elements(
-        &mut self,
-        size: Term,
-        mut rows: impl Iterator<Item = (Term, Term)>,
-        sizes: Vec<Option<Term>>,
-    ) -> Lowered<Vec<Option<Term>>> {
-        let mut pushed = Vec::new();
-        for k in sizes {
-            let Some(k) = k else {
-                pushed.push(None);
-                continue;
-            };
-            let (t, item) = rows.next().ok_or(Poison)?;
-            if self.g.int_value(k) == Some(1) {
-                self.layouts().note_rows(t, &[item]);
-                pushed.push(Some(t));
-                continue;
-            }
-            let all = self.g.int(IntOp::Mul, size, k);
-            let shape: Vec<Term> = std::iter::once(all).chain(self.g.shape(t)[2..].iter().copied()).collect();
-            let all = self.g.reshape(t, &shape);
-            self.layouts().note_rows(all, &[item]);
-            pushed.push(Some(all));
-        }
-        Ok(pushed)
-    }
-
     /// Reports that the body changes a variable that is not carried. Either a loop cannot carry its
     /// type, or it is changed through an iterator that was created outside of the loop.
-    fn not_carried_error(
-        &mut self,
-        cell: Cell,
-        known: bool,
-        before: &crate::translation::cells::Store<'a>,
-        range: SrcRange,
-    ) -> Poison {
+    fn not_carried_error(&mut self, cell: Cell, known: bool, before: &Store<'a>, range: SrcRange) -> Poison {
         if !known {
             let name = before.name(cell).to_string();
             return self.error(range, catalogue::changed_through_iterator(&name));

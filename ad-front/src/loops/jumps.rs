@@ -3,7 +3,7 @@
 //!
 //! This module does not resolve jumps; `flow` does.
 
-use super::{Payload, PushedOnly};
+use super::{Exit, Payload, PushedOnly};
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
 use crate::translation::cells::{Cell, CellValue};
@@ -45,11 +45,61 @@ impl<'a> Lower<'a> {
         leaves
     }
 
+    /// Continues at the targets of the jumps that a loop may take. `own` is the loop's own target,
+    /// and `endless` says that the loop ends only by a jump. Returns the value of `break`.
+    pub(super) fn take_jumps(
+        &mut self,
+        (leaves, exits): (&[OuterJump], Vec<Exit<'a>>),
+        own: usize,
+        endless: bool,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let mut value = Value::Unit;
+        // A jump without values is never taken.
+        let taken: Vec<_> = leaves.iter().zip(exits).filter(|(_, (_, payload))| !payload.is_empty()).collect();
+        let last = taken.len().saturating_sub(1);
+        let ends = taken.iter().any(|(leave, _)| leave.target == own);
+        for (k, (leave, (flag, payload))) in taken.into_iter().enumerate() {
+            for p in &payload {
+                let value = Self::unflatten(&p.form, &mut p.leaves.terms.iter())?;
+                self.state.cells.put(p.cell, CellValue::Value(value));
+            }
+            if leave.target == own {
+                if endless {
+                    self.assign_inside(leave);
+                }
+                value = self.read(leave.value, range)?;
+                continue;
+            }
+            let jump = |me: &mut Self| {
+                me.assign_inside(leave);
+                let value = me.read(leave.value, range)?;
+                me.exit(leave.target, value, range)
+            };
+            if endless && k == last && !ends {
+                jump(self)?;
+                value = Value::Never;
+            } else {
+                self.branch(flag, jump, |_| Ok(Value::Unit), range)?;
+            }
+        }
+        Ok(value)
+    }
+
+    /// Gives variables that the loop has assigned first the values that they had at the jump.
+    fn assign_inside(&mut self, leave: &OuterJump) {
+        for &(own, kept) in &leave.assigned_inside {
+            if let Some(held) = self.state.cells.held(kept).cloned() {
+                self.state.cells.put(own, held);
+            }
+        }
+    }
+
     /// Carries the values of jumps through the steps after the jump. `unknown`: the leaves whose
     /// value a counting run does not know.
     pub(super) fn carry_jump_values(
         &mut self,
-        exits: &mut [(Term, Vec<Payload<'a>>)],
+        exits: &mut [Exit<'a>],
         unknown: &mut Vec<Term>,
         range: SrcRange,
     ) -> Lowered<Vec<ExtraCarry>> {

@@ -18,6 +18,7 @@ mod in_place;
 pub mod matrix;
 mod merge_runs;
 pub(crate) mod one_call;
+mod open_loop;
 pub mod opened;
 mod ragged;
 pub mod strided;
@@ -28,15 +29,15 @@ use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
 use self::contraction::{contraction, windows};
-use self::merge_runs::{Inner, MergedLoop, runs};
-use self::opened::{Carry, Loop, Loops, RowGrowth, Rows, leaf};
-use self::ragged::{Collected, Inherited, Opened, Ragged};
+use self::merge_runs::{MergedLoop, runs};
+use self::open_loop::{GrowingResults, LoopSource};
+use self::opened::Loops;
+use self::ragged::{Inherited, Ragged};
 use self::tables::{sums_rows, with_tables};
 use crate::passes::trace;
 use ad_ir::analysis::Analyses;
-use ad_ir::analysis::bounds::bound;
 use ad_ir::ir::{Elem, Graph, Node, Put, Scan, Term, Type, axis, valid};
-use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
+use ad_ir::prim::{Cmp, Prim, Reduce};
 
 /// The names of the rules, which `AD_TRACE` writes.
 #[must_use]
@@ -252,17 +253,8 @@ impl Lowering<'_> {
 
     /// Lowers one term, over lowered children. Returns the rule that has rewritten it, if one has.
     fn one(&mut self, t: Term, mapped: Node) -> Result<(Option<&'static str>, Term), String> {
-        if let Node::Scan(mut scan) = mapped {
-            let mark = self.marks.get(&t).cloned();
-            let made = match self.inner_rows.get(&t) {
-                None => self.scan(Some(t), *scan, None, &[], mark.as_ref())?,
-                Some(rows) => {
-                    let first = scan.body.results.len();
-                    scan.body.results = scan.body.results.iter().chain(rows).copied().collect();
-                    self.scan(None, *scan, Some((None, first)), &[], None)?
-                }
-            };
-            return Ok((Some("lowering.open_loop"), made));
+        if let Node::Scan(scan) = mapped {
+            return Ok((Some("lowering.open_loop"), self.one_loop(t, *scan)?));
         }
         let exact = self.exact.contains(&t);
         let g = &mut *self.g;
@@ -334,6 +326,19 @@ impl Lowering<'_> {
         Ok(((*g.node(made) != mapped).then_some(rule), made))
     }
 
+    /// Opens a loop that has not been merged with another one. It may be an inner loop of a merged
+    /// loop, which saves additional rows.
+    fn one_loop(&mut self, t: Term, mut scan: Scan) -> Result<Term, String> {
+        let inherited = self.marks.get(&t).cloned();
+        let inherited = inherited.as_ref();
+        let Some(rows) = self.inner_rows.get(&t) else {
+            return self.open_loop(LoopSource { scan, of: Some(t), growing: None, inner: &[], inherited });
+        };
+        let growing = GrowingResults { first: scan.body.results.len(), counter: None };
+        scan.body.results = scan.body.results.iter().chain(rows).copied().collect();
+        self.open_loop(LoopSource { scan, of: None, growing: Some(growing), inner: &[], inherited: None })
+    }
+
     /// The type with lowered sizes: a size may be the result of a loop.
     fn lowered(&self, ty: &Type) -> Type {
         ty.map_sizes(&mut |n| self.outside.get(&n).copied().unwrap_or(n))
@@ -350,7 +355,9 @@ impl Lowering<'_> {
             let outside = &self.outside;
             let Node::Scan(mapped) = Node::Scan(scan.into()).map_children(|c| outside[&c]) else { return Ok(None) };
             let first = old.body.results.len();
-            return self.scan(None, *mapped, counter.map(|k| (Some(k), first)), &inner, None).map(Some);
+            let growing = counter.map(|k| GrowingResults { first, counter: Some(k) });
+            let source = LoopSource { scan: *mapped, of: None, growing, inner: &inner, inherited: None };
+            return self.open_loop(source).map(Some);
         }
         let Some((first, parts)) =
             self.runs.iter().find(|(_, run)| run.other == t).map(|(&s, run)| (s, run.parts.clone()))
@@ -364,158 +371,6 @@ impl Lowering<'_> {
         let all: Vec<Term> =
             (0..other.body.results.len()).map(|k| self.g.proj(made, parts.get(&k).copied().unwrap_or(0))).collect();
         Ok(Some(self.g.tuple(&all)))
-    }
-
-    /// Opens a loop: its body becomes terms over leaves of its own, and its results become leaves.
-    /// If `growing` is given, the number of rows of the last results is not known beforehand. Then
-    /// a carried value counts the rows, or the enclosing loop collects them as its `inner` rows.
-    /// `of` is the loop's term, if it has not been merged with another one.
-    fn scan(
-        &mut self,
-        of: Option<Term>,
-        mut scan: Scan,
-        growing: Option<(Option<usize>, usize)>,
-        inner: &[Inner],
-        mark: Option<&Inherited>,
-    ) -> Result<Term, String> {
-        let merged = !inner.is_empty() || matches!(growing, Some((None, _)));
-        let collected = match mark {
-            Some(mark) => mark.collected(),
-            None if merged => Collected::default(),
-            None => {
-                let stepwise = |k: usize| of.is_some_and(|t| self.stepwise.contains(&(t, k)));
-                ragged::collected(self.g, &scan, stepwise, &mut self.analyses)
-            }
-        };
-        let g = &mut *self.g;
-        let carries = scan.init.len();
-        let step = leaf(g, Type::scalar(Elem::USIZE));
-        // A carried value that no iteration changes is not state.
-        let fixed = |g: &Graph, k: usize| matches!(g.node(scan.body.results[k]), Node::Param(n, _) if *n as usize == k);
-        let mut env: Vec<Term> = Vec::new();
-        for (k, init) in scan.init.iter_mut().enumerate() {
-            let ty = self.lowered(&scan.body.params[k]);
-            if fixed(self.g, k) {
-                env.push(*init);
-                continue;
-            }
-            *init = self.changed(*init);
-            env.push(leaf(self.g, ty));
-        }
-        env.extend(&scan.captures);
-        for &x in &scan.xs {
-            env.push(self.row(x, step));
-        }
-        let g = &mut *self.g;
-        if env.iter().any(|&t| matches!(g.ty(t), Type::Tuple(_))) {
-            return Err("a loop over tuples has reached the emitter".into());
-        }
-        let now: Vec<Term> = (0..collected.positions()).map(|_| leaf(g, Type::scalar(Elem::USIZE))).collect();
-        let marks = std::mem::replace(&mut self.marks, collected.marks(&now));
-        let around = self.carried.len();
-        self.carried.extend(&env[..carries]);
-        self.depth += 1;
-        let mut body = HashMap::new();
-        let mut steps = scan.count;
-        if let Some(bound) = bound(self.g, &scan, &mut self.analyses) {
-            let (literal, limit) = (bound.literal, bound.limit(self.g));
-            let mut outer = HashMap::new();
-            self.all(&[limit], &mut outer, &env)?;
-            let limit = outer.get(&limit).or_else(|| self.outside.get(&limit)).copied().unwrap_or(limit);
-            steps = self.g.int(IntOp::Min, scan.count, limit);
-            let holds = self.g.lit_bool(literal.1);
-            body.insert(literal.0, holds);
-        }
-        self.all(&scan.body.results, &mut body, &env)?;
-        self.depth -= 1;
-        self.marks = marks;
-        self.carried.truncate(around);
-        let mut results: Vec<Term> = scan
-            .body
-            .results
-            .iter()
-            .map(|t| body.get(t).or_else(|| self.outside.get(t)).copied().unwrap_or(*t))
-            .collect();
-        self.updates(&env[..carries], &mut results, &mut body);
-        let runs = self.inner_runs(&collected, &body, &now)?;
-        let g = &mut *self.g;
-        let mut l = Loop {
-            count: scan.count,
-            steps,
-            reverse: scan.reverse,
-            stop: scan.stop.map(|k| env[k]),
-            step,
-            inside: [g.compare(Cmp::Lt, step, scan.count), g.compare(Cmp::Lt, step, steps)],
-            carries: Vec::new(),
-            rows: Vec::new(),
-            depth: self.depth,
-        };
-        let mut parts = Vec::new();
-        for (k, &init) in scan.init.iter().enumerate() {
-            let now = env[k];
-            if fixed(self.g, k) {
-                parts.push(init);
-                continue;
-            }
-            let mut next = results[k];
-            if !self.exact.contains(&scan.body.results[k])
-                && let Some(made) = in_place::added_to_number(self.g, now, next)
-            {
-                self.fired("lowering.added_in_arm", next, &[made]);
-                next = made;
-            }
-            // Created last, so that its handle is larger than those of the body.
-            let ty = self.g.ty(now).clone();
-            let last = leaf(self.g, ty);
-            l.carries.push(Carry { init, now, next, last });
-            parts.push(last);
-        }
-        let zero = self.g.lit_usize(0);
-        let before = mark.map_or_else(|| vec![zero; now.len()], |m| m.positions().to_vec());
-        let mut opened = Opened { l: &mut l, body: &body, runs, now: &now, before };
-        let lasts = self.count_rows(&collected, &mut opened)?;
-        for (k, &row) in results.iter().enumerate().skip(carries) {
-            let appended = mark.and_then(|m| m.appended(k));
-            let (how, size) = match growing.filter(|c| k >= c.1) {
-                Some((Some(counter), _)) => (RowGrowth::Steps(None), parts[counter]),
-                Some((None, _)) => (RowGrowth::Steps(None), zero),
-                None if appended.is_some() => (RowGrowth::Steps(appended), scan.count),
-                None => (RowGrowth::None, scan.count),
-            };
-            if let Some(all) = self.collect(&collected, &mut opened, (k, &lasts), (how, size))? {
-                parts.push(all);
-                continue;
-            }
-            parts.push(ragged::saved(self.g, opened.l, Rows { row, all: row, how, under: None }, size));
-        }
-        for one in inner {
-            one.add_rows(self.g, &body, &mut l, &mut parts)?;
-        }
-        if let Some(mark) = mark {
-            parts.extend(lasts);
-            let counter = scan.stop.and_then(|_| merge_runs::counting(self.g, &scan));
-            parts.extend(mark.counts_steps().then(|| counter.map_or(steps, |k| parts[k])));
-        }
-        if cfg!(debug_assertions)
-            && let Err(errors) = l.validate(self.g, &mut self.validator)
-        {
-            panic!("after lowering.open_loop: {errors:?}");
-        }
-        self.loops.push(l);
-        Ok(self.g.tuple(&parts))
-    }
-
-    /// Row `step` of an array.
-    fn row(&mut self, x: Term, step: Term) -> Term {
-        let Some(rows) = self.ragged.get(&x).cloned() else { return row(self.g, x, step) };
-        rows.row(self.g, step).map_or_else(
-            |element| element,
-            |rows| {
-                let all = rows.array(self.g);
-                self.ragged.insert(all, rows);
-                all
-            },
-        )
     }
 }
 
