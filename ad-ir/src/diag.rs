@@ -211,137 +211,162 @@ const MAX_LENGTH: usize = 400;
 
 /// Writes tokens with the usual spacing: `f(&x, i + 1)`, not `f (& x , i + 1)`.
 fn write_tokens(tokens: TokenStream, text: &mut String) {
-    // `gap`: whether a space precedes the next token. `operand`: whether the last token was an
-    // operand, so that a following `-` is binary.
-    let (mut gap, mut operand, mut in_pipes, mut generics) = (false, false, false, 0);
+    let mut writer = TokenWriter { text, gap: false, operand: false, in_pipes: false, generics: 0 };
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
-        if text.len() > MAX_LENGTH {
+        if writer.text.len() > MAX_LENGTH {
             return;
         }
         match token {
-            TokenTree::Group(g) => {
-                let (open, close) = match g.delimiter() {
-                    Delimiter::Parenthesis => ("(", ")"),
-                    Delimiter::Bracket => ("[", "]"),
-                    Delimiter::Brace => ("{ ", " }"),
-                    Delimiter::None => ("", ""),
-                };
-                if (gap && !operand)
-                    || (g.delimiter() == Delimiter::Brace && !text.is_empty() && !text.ends_with([' ', '(']))
-                {
-                    text.push(' ');
-                }
-                text.push_str(open);
-                write_tokens(g.stream(), text);
-                text.push_str(close);
-                (gap, operand) = (false, true);
-            }
-            // In `::__differentiate::ndarray::stack` the rest of the path is the user's.
-            TokenTree::Ident(i) if i == MARK => {
-                text.truncate(text.strip_suffix("::").map_or(text.len(), str::len));
-                let ours = |t: &TokenTree| match t {
-                    TokenTree::Punct(_) => true,
-                    TokenTree::Ident(i) => i == "ndarray",
-                    _ => false,
-                };
-                while tokens.peek().is_some_and(ours) {
-                    tokens.next();
-                }
-                (gap, operand) = (false, false);
-            }
-            TokenTree::Ident(i) => {
-                let name = i.to_string();
-                if (gap || operand) && !text.is_empty() && !text.ends_with([' ', '(', '[', '<']) {
-                    text.push(' ');
-                }
-                text.push_str(&name);
-                (gap, operand) =
-                    (false, !matches!(&*name, "as" | "in" | "if" | "else" | "return" | "let" | "match" | "move"));
-                gap |= !operand;
-            }
-            TokenTree::Literal(l) => {
-                if (gap || operand) && !text.ends_with([' ', '.']) {
-                    text.push(' ');
-                }
-                text.push_str(&l.to_string());
-                (gap, operand) = (false, true);
-            }
+            TokenTree::Group(g) => writer.group(&g),
+            TokenTree::Ident(i) if i == MARK => writer.path_of_ours(&mut tokens),
+            TokenTree::Ident(i) => writer.ident(&i.to_string()),
+            TokenTree::Literal(l) => writer.literal(&l.to_string()),
             TokenTree::Punct(p) => {
                 if let ('#', Some(TokenTree::Group(attribute))) = (p.as_char(), tokens.peek())
                     && let Some(words) = written(attribute.stream())
                 {
-                    if (gap || operand) && !text.is_empty() && !text.ends_with([' ', '(', '[', '<']) {
-                        text.push(' ');
-                    }
-                    text.push_str(&words);
+                    writer.source_text(&words);
                     // Skips the attribute and the expression that replaces the source text.
                     let _ = (tokens.next(), tokens.next());
-                    (gap, operand) = (false, true);
                     continue;
                 }
-                let mut op = p.as_char().to_string();
-                let mut joint = p.spacing() == Spacing::Joint;
-                while joint && p.as_char() != '\'' {
-                    match tokens.peek() {
-                        Some(TokenTree::Punct(q)) if continues(&op, q.as_char()) => {
-                            op.push(q.as_char());
-                            joint = q.spacing() == Spacing::Joint;
-                            tokens.next();
-                        }
-                        _ => break,
-                    }
-                }
-                // In `Array1<f64>` and `sum::<f64>` these are brackets and not comparisons.
-                if op == "<" && (text.ends_with("::") || (operand && of_type(text))) {
-                    text.push('<');
-                    (gap, operand, generics) = (false, false, generics + 1);
-                    continue;
-                }
-                if op.chars().all(|c| c == '>') && op.len() <= generics {
-                    text.push_str(&op);
-                    (gap, operand, generics) = (false, true, generics - op.len());
-                    continue;
-                }
-                match &*op {
-                    "." | "::" | "?" | ".." | "..=" | "'" => {
-                        text.push_str(&op);
-                        (gap, operand) = (false, false);
-                    }
-                    "," | ";" | ":" => {
-                        text.push_str(&op);
-                        (gap, operand) = (true, false);
-                    }
-                    "|" if in_pipes => {
-                        text.push('|');
-                        (gap, operand, in_pipes) = (true, false, false);
-                    }
-                    "|" | "||" if !operand => {
-                        if gap {
-                            text.push(' ');
-                        }
-                        text.push_str(&op);
-                        in_pipes = op == "|";
-                        (gap, operand) = (op == "||", false);
-                    }
-                    "!" if operand => {
-                        text.push('!');
-                        (gap, operand) = (false, false);
-                    }
-                    "&" | "*" | "-" | "!" | "&&" if !operand => {
-                        if gap {
-                            text.push(' ');
-                        }
-                        text.push_str(&op);
-                        (gap, operand) = (false, false);
-                    }
-                    _ => {
-                        text.push_str(&format!(" {op}"));
-                        (gap, operand) = (true, false);
-                    }
-                }
+                let op = operator(&p, &mut tokens);
+                writer.operator(&op);
             }
         }
+    }
+}
+
+type Tokens = std::iter::Peekable<proc_macro2::token_stream::IntoIter>;
+
+/// An operator: the punctuation `p` and what continues it.
+fn operator(p: &proc_macro2::Punct, tokens: &mut Tokens) -> String {
+    let mut op = p.as_char().to_string();
+    let mut joint = p.spacing() == Spacing::Joint;
+    while joint && p.as_char() != '\'' {
+        match tokens.peek() {
+            Some(TokenTree::Punct(q)) if continues(&op, q.as_char()) => {
+                op.push(q.as_char());
+                joint = q.spacing() == Spacing::Joint;
+                tokens.next();
+            }
+            _ => break,
+        }
+    }
+    op
+}
+
+/// The text of tokens between two delimiters, while it is written.
+struct TokenWriter<'t> {
+    text: &'t mut String,
+    /// Whether a space precedes the next token.
+    gap: bool,
+    /// Whether the last token was an operand, so that a following `-` is binary.
+    operand: bool,
+    /// Whether the parameters of a closure are being written.
+    in_pipes: bool,
+    /// The number of open `<`.
+    generics: usize,
+}
+
+impl TokenWriter<'_> {
+    /// Writes a token, and says what follows it.
+    fn push(&mut self, token: &str, (gap, operand): (bool, bool)) {
+        self.text.push_str(token);
+        (self.gap, self.operand) = (gap, operand);
+    }
+
+    fn group(&mut self, g: &proc_macro2::Group) {
+        let (open, close) = match g.delimiter() {
+            Delimiter::Parenthesis => ("(", ")"),
+            Delimiter::Bracket => ("[", "]"),
+            Delimiter::Brace => ("{ ", " }"),
+            Delimiter::None => ("", ""),
+        };
+        let brace = g.delimiter() == Delimiter::Brace;
+        if (self.gap && !self.operand) || (brace && !self.text.is_empty() && !self.text.ends_with([' ', '('])) {
+            self.text.push(' ');
+        }
+        self.text.push_str(open);
+        write_tokens(g.stream(), self.text);
+        self.push(close, (false, true));
+    }
+
+    /// Leaves out the part of a path that the front end has generated. In
+    /// `::__differentiate::ndarray::stack` the rest of the path is the user's.
+    fn path_of_ours(&mut self, tokens: &mut Tokens) {
+        self.text.truncate(self.text.strip_suffix("::").map_or(self.text.len(), str::len));
+        let ours = |t: &TokenTree| match t {
+            TokenTree::Punct(_) => true,
+            TokenTree::Ident(i) => i == "ndarray",
+            _ => false,
+        };
+        while tokens.peek().is_some_and(ours) {
+            tokens.next();
+        }
+        (self.gap, self.operand) = (false, false);
+    }
+
+    /// The space before a name or an expression.
+    fn space_before_operand(&mut self) {
+        if (self.gap || self.operand) && !self.text.is_empty() && !self.text.ends_with([' ', '(', '[', '<']) {
+            self.text.push(' ');
+        }
+    }
+
+    fn ident(&mut self, name: &str) {
+        self.space_before_operand();
+        let operand = !matches!(name, "as" | "in" | "if" | "else" | "return" | "let" | "match" | "move");
+        self.push(name, (!operand, operand));
+    }
+
+    /// The source text of an expression.
+    fn source_text(&mut self, text: &str) {
+        self.space_before_operand();
+        self.push(text, (false, true));
+    }
+
+    fn literal(&mut self, text: &str) {
+        if (self.gap || self.operand) && !self.text.ends_with([' ', '.']) {
+            self.text.push(' ');
+        }
+        self.push(text, (false, true));
+    }
+
+    fn operator(&mut self, op: &str) {
+        // In `Array1<f64>` and `sum::<f64>` these are brackets and not comparisons.
+        if op == "<" && (self.text.ends_with("::") || (self.operand && of_type(self.text))) {
+            self.generics += 1;
+            return self.push("<", (false, false));
+        }
+        if op.chars().all(|c| c == '>') && op.len() <= self.generics {
+            self.generics -= op.len();
+            return self.push(op, (false, true));
+        }
+        match op {
+            "." | "::" | "?" | ".." | "..=" | "'" => self.push(op, (false, false)),
+            "," | ";" | ":" => self.push(op, (true, false)),
+            "|" if self.in_pipes => {
+                self.in_pipes = false;
+                self.push(op, (true, false));
+            }
+            "|" | "||" if !self.operand => {
+                self.in_pipes = op == "|";
+                self.prefix(op, op == "||");
+            }
+            "!" if self.operand => self.push(op, (false, false)),
+            "&" | "*" | "-" | "!" | "&&" if !self.operand => self.prefix(op, false),
+            _ => self.push(&format!(" {op}"), (true, false)),
+        }
+    }
+
+    /// An operator before its operand.
+    fn prefix(&mut self, op: &str, gap: bool) {
+        if self.gap {
+            self.text.push(' ');
+        }
+        self.push(op, (gap, false));
     }
 }
 
