@@ -10,6 +10,7 @@
 //! This module must never decide in which stage a term is computed.
 
 use ad_ir::sorted::SortedSet;
+use std::collections::HashMap;
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::format_ident;
@@ -24,7 +25,7 @@ use ad_ir::descriptor::Descriptor;
 use ad_ir::ir::{Graph, Node, Term, Type};
 use ad_ir::prim::Prim;
 use ad_ir::program::{
-    Container, Declared, Output, OutputTree, Owner, Param, ParamTree, Passing, Program, Role, Routine, Staged,
+    Check, Container, Declared, Output, OutputTree, Owner, Param, ParamTree, Passing, Program, Role, Routine, Staged,
 };
 use ad_ir::rust_types;
 
@@ -108,8 +109,73 @@ fn arrays_of_caller(split: &mut StageSplit<'_>, results: &[Term]) -> Vec<Option<
     results.iter().map(&mut array).collect()
 }
 
-/// `halves`: the parameters that both stages take, and whether the second adds its arrays to those
-/// of its caller. `None` for a closure.
+/// The terms of a routine in two stages.
+struct Stages {
+    /// The results of the second stage.
+    terms: Vec<Term>,
+    /// The checks of each stage.
+    checks: [Vec<Check>; 2],
+    /// The terms of the first stage that the second reads.
+    kept: Vec<Kept>,
+    /// The inputs of the second stage, by those of the routine.
+    new_inputs: HashMap<u32, u32>,
+    /// The caller's arrays to which results of the second stage are added, as inputs.
+    arrays: Vec<Option<Term>>,
+}
+
+impl Stages {
+    /// Splits the results `later` and the checks of a routine at these inputs. Both stages have the
+    /// inputs `shared`. `half`: the stages are the halves of a called function, and whether the
+    /// second adds its arrays to those of its caller.
+    fn of(
+        g: &mut Graph,
+        (inputs, shared): (Vec<u32>, Vec<u32>),
+        later: &OutputTree,
+        checks: Vec<Check>,
+        half: Option<bool>,
+    ) -> Stages {
+        let mut split = StageSplit::new(g, inputs, shared);
+        let mut arrays = Vec::new();
+        if half == Some(true) {
+            arrays = arrays_of_caller(&mut split, &later.terms());
+        }
+        if half.is_some() {
+            let early = |split: &mut StageSplit<'_>, t: Term| !split.depends_on_later_input(t);
+            let hold: Vec<Term> = checks.iter().map(|c| c.ok).filter(|&t| early(&mut split, t)).collect();
+            let shown = checks.iter().filter(|c| split.depends_on_later_input(c.ok)).flat_map(terms_of_check);
+            let roots: Vec<Term> = later.terms().into_iter().chain(shown).collect();
+            split.compute_again(&roots, &hold);
+        }
+        let (mut now, mut then) = (Vec::new(), Vec::new());
+        for mut check in checks {
+            if terms_of_check(&check).any(|t| split.depends_on_later_input(t)) {
+                check.ok = split.closed(check.ok);
+                for shown in &mut check.shown {
+                    shown.1 = split.closed(shown.1);
+                }
+                then.push(check);
+            } else {
+                now.push(check);
+            }
+        }
+        let mut terms: Vec<Term> = later.terms().into_iter().map(|t| split.closed(t)).collect();
+        let (mut kept, new_inputs) = split.into_kept();
+        if half.is_some() {
+            terms = with_known_captures(g, &terms);
+            let read = inputs_of(g, terms.iter().copied().chain(then.iter().flat_map(terms_of_check)));
+            kept.retain(|one| read.contains(&one.input));
+        }
+        Stages { terms, checks: [now, then], kept, new_inputs, arrays }
+    }
+}
+
+/// The condition of a check, and the values that its message shows.
+fn terms_of_check(check: &Check) -> impl Iterator<Item = Term> {
+    std::iter::once(check.ok).chain(check.shown.iter().map(|s| s.1))
+}
+
+/// Splits a routine into two stages. `halves`: the parameters that both stages take, and whether
+/// the second adds its arrays to those of its caller. `None` for a closure.
 fn split(
     program: &mut Program,
     whole: Routine,
@@ -128,47 +194,14 @@ fn split(
     let parts: usize = own.iter().map(|own| own.parts.tree().leaves().len()).sum();
     let mut own_params = params.split_off(params.len().saturating_sub(parts));
     let inputs: Vec<u32> = own_params.iter().filter_map(|p| p.input).collect();
-    let mut graph = std::mem::take(&mut program.graph);
     let shared = passed.iter().filter_map(|&k| params.get(k as usize)?.input);
     let shared = shared.chain(program.constants.iter().map(|c| c.input)).collect();
-    let mut split = StageSplit::new(&mut graph, inputs, shared);
-    let mut arrays = Vec::new();
-    if adds {
-        arrays = arrays_of_caller(&mut split, &later.terms());
-    }
-    if halves.is_some() {
-        let early = |split: &mut StageSplit<'_>, t: Term| !split.depends_on_later_input(t);
-        let hold: Vec<Term> = checks.iter().map(|c| c.ok).filter(|&t| early(&mut split, t)).collect();
-        let shown = checks
-            .iter()
-            .filter(|c| split.depends_on_later_input(c.ok))
-            .flat_map(|c| std::iter::once(c.ok).chain(c.shown.iter().map(|s| s.1)));
-        let roots: Vec<Term> = later.terms().into_iter().chain(shown).collect();
-        split.compute_again(&roots, &hold);
-    }
-    let (mut now, mut then) = (Vec::new(), Vec::new());
-    for mut check in checks {
-        if std::iter::once(check.ok).chain(check.shown.iter().map(|s| s.1)).any(|t| split.depends_on_later_input(t)) {
-            check.ok = split.closed(check.ok);
-            for shown in &mut check.shown {
-                shown.1 = split.closed(shown.1);
-            }
-            then.push(check);
-        } else {
-            now.push(check);
-        }
-    }
-    let mut terms: Vec<Term> = later.terms().into_iter().map(|t| split.closed(t)).collect();
-    let (mut kept, new_inputs) = split.into_kept();
-    if halves.is_some() {
-        terms = with_known_captures(&mut graph, &terms);
-        let of_checks = then.iter().flat_map(|c| c.shown.iter().map(|s| s.1).chain([c.ok]));
-        let read = inputs_of(&graph, terms.iter().copied().chain(of_checks));
-        kept.retain(|one| read.contains(&one.input));
-    }
-    let second = later.with_terms(&mut terms.into_iter());
-    program.graph = graph;
+    let stages = Stages::of(&mut program.graph, (inputs, shared), &later, checks, halves.map(|(_, adds)| adds));
+    let Stages { mut terms, checks: [now, then], kept, new_inputs, arrays } = stages;
     let kept: Vec<Captured> = kept.into_iter().enumerate().map(|(k, one)| Captured::new(program, k, one)).collect();
+    for param in &mut own_params {
+        param.input = param.input.and_then(|k| new_inputs.get(&k).copied());
+    }
     let mut second_params: Vec<Param> = passed.iter().filter_map(|&k| params.get(k as usize).cloned()).collect();
     // A function that is called has its leaves as parameters.
     let shared = passed.iter().filter_map(|&k| declared.get(k as usize)).enumerate();
@@ -182,10 +215,8 @@ fn split(
         let parts = own.parts.moved(second_params.len(), params.len());
         second_declared.push(Declared { parts, ..own });
     }
-    for param in &mut own_params {
-        param.input = param.input.and_then(|k| new_inputs.get(&k).copied());
-    }
     second_params.append(&mut own_params);
+    let second = later.with_terms(&mut terms.drain(..));
     let leaves = kept.into_iter().map(|k| OutputTree::Leaf(k.leaf));
     let first = if leaves.len() == 0 {
         results.remove(0)

@@ -8,14 +8,17 @@
 //! This pass must never change the elements of an array. A write that is out of range is dropped,
 //! and its shifted index must stay out of range.
 
+mod operands;
+
 use std::collections::{HashMap, HashSet};
 
+use self::operands::{CAPTURED, CARRIED, CONSUMED, NewOperands};
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::unroll::LIMIT;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::rewrite::{Memoised, by_age};
-use ad_ir::ir::{Body, Elem, Graph, IntTy, Lit, Node, Put, Scan, Term, Type, Var};
+use ad_ir::ir::{Graph, IntTy, Lit, Node, Put, Scan, Term, Type, Var};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
 /// The pass.
@@ -295,51 +298,12 @@ impl Rings {
         &mut self,
         g: &mut Graph,
         scan: &Scan,
-        [init, captures, xs]: &[Vec<TermOrRing>; 3],
+        operands: &[Vec<TermOrRing>; 3],
         rotated: &[Option<Movement>],
         cx: &mut Context,
     ) -> Vec<TermOrRing> {
-        // Offsets come last among the carried values and among the captures.
-        let mut new = [New::default(), New::default(), New::default()];
-        let mut offsets = [New::default(), New::default()];
-        let (mut args, mut step) = (Vec::new(), None);
-        for (k, ty) in scan.body.params.iter().enumerate() {
-            let (group, is) = match (k.checked_sub(init.len()), k.checked_sub(init.len() + captures.len())) {
-                (None, _) => (0, init[k]),
-                (Some(k), None) => (1, captures[k]),
-                (_, Some(k)) => (2, xs[k]),
-            };
-            let ring = match (group, is) {
-                (0, is) => rotated[k].map(|turn| Ring { wraps: turn != Movement::Shifts, ..is.ring(g) }),
-                (_, TermOrRing::Ring(ring)) => Some(ring),
-                _ => None,
-            };
-            let Some(Ring { array, offset, wraps }) = ring else {
-                let t = is.term(g);
-                args.push(new[group].param(g, t, ty.clone()));
-                continue;
-            };
-            let whole = g.ty(array).clone();
-            let array = new[group.min(1)].param(g, array, whole);
-            let offset = offsets[group.min(1)].param(g, offset, Type::scalar(Elem::USIZE));
-            let ring = Ring { array, offset, wraps };
-            if group < 2 {
-                self.forms.insert(array, TermOrRing::Ring(ring));
-                self.touched.insert(array, true);
-                args.push(array);
-                continue;
-            }
-            // A step reads one row of a consumed ring buffer.
-            let step = *step.get_or_insert_with(|| {
-                let all = g.iota(scan.count);
-                new[2].param(g, all, Type::scalar(Elem::USIZE))
-            });
-            let at = ring.at(g, step);
-            args.push(g.index(array, &[at]));
-        }
-        let [carried, caught] = offsets;
-        new[0].extend(carried);
-        new[1].extend(caught);
+        let carries = scan.init.len();
+        let (new, args) = self.new_operands(g, scan, operands, rotated);
         let old = g.instantiate(&scan.body, &args);
         self.all(g, &old, cx);
         let (mut results, mut ends, mut rows) = (Vec::new(), Vec::new(), Vec::new());
@@ -349,34 +313,15 @@ impl Rings {
                 let ring = form.ring(g);
                 results.push(ring.array);
                 ends.push(ring.offset);
-            } else if k < init.len() {
+            } else if k < carries {
                 results.push(form.term(g));
             } else {
                 rows.push(form.term(g));
             }
         }
-        let (carries, offsets) = (results.len(), ends.len());
+        let offsets = ends.len();
         results.extend(ends.into_iter().chain(rows));
-        let mut close = Rewriter::default();
-        let mut params = Vec::new();
-        for &(placeholder, _) in new.iter().flat_map(|new| &new.0) {
-            let ty = g.ty(placeholder).clone();
-            let param = g.param(params.len(), ty.clone());
-            close.set(placeholder, param);
-            params.push(ty);
-        }
-        let results = close.substitute(g, &results);
-        let results = pass(g, &results, cx).into();
-        let [init, captures, xs] = new.map(|new| new.0.into_iter().map(|p| p.1).collect());
-        let made = g.scan(Scan {
-            count: scan.count,
-            reverse: scan.reverse,
-            stop: scan.stop,
-            init,
-            captures,
-            xs,
-            body: Body { params: params.into(), results },
-        });
+        let made = new.close(g, scan, &results, cx);
         let mut offset = carries;
         (0..old.len())
             .map(|k| {
@@ -389,6 +334,44 @@ impl Rings {
                 TermOrRing::Ring(Ring { array, offset: g.proj(made, offset - 1), wraps: turn != Movement::Shifts })
             })
             .collect()
+    }
+
+    /// The operands of a loop that carries these ring buffers or shifted arrays, and the arguments
+    /// of the original body.
+    fn new_operands(
+        &mut self,
+        g: &mut Graph,
+        scan: &Scan,
+        [init, captures, xs]: &[Vec<TermOrRing>; 3],
+        rotated: &[Option<Movement>],
+    ) -> (NewOperands, Vec<Term>) {
+        let (mut new, mut args) = (NewOperands::default(), Vec::new());
+        for (k, ty) in scan.body.params.iter().enumerate() {
+            let (kind, is) = match (k.checked_sub(init.len()), k.checked_sub(init.len() + captures.len())) {
+                (None, _) => (CARRIED, init[k]),
+                (Some(k), None) => (CAPTURED, captures[k]),
+                (_, Some(k)) => (CONSUMED, xs[k]),
+            };
+            let ring = match (kind, is) {
+                (CARRIED, is) => rotated[k].map(|turn| Ring { wraps: turn != Movement::Shifts, ..is.ring(g) }),
+                (_, TermOrRing::Ring(ring)) => Some(ring),
+                _ => None,
+            };
+            let Some(ring) = ring else {
+                let t = is.term(g);
+                args.push(new.params[kind].param(g, t, ty.clone()));
+                continue;
+            };
+            if kind == CONSUMED {
+                args.push(new.row(g, scan, ring));
+                continue;
+            }
+            let ring = new.ring(g, kind, ring);
+            self.forms.insert(ring.array, TermOrRing::Ring(ring));
+            self.touched.insert(ring.array, true);
+            args.push(ring.array);
+        }
+        (new, args)
     }
 
     /// Rewrites all terms that the roots reach. Terms under a binder are rewritten when the binder
@@ -420,22 +403,12 @@ impl Rings {
             return TermOrRing::Ring(Ring { offset: ring.at(g, by), ..ring });
         }
         match &*node {
-            // Only the part is read, and not the whole array in its order.
             Node::Prim(Prim::Slice(steps), args)
                 if let (TermOrRing::Ring(ring), true) =
                     (self.forms[&args[0]], steps.first().is_some_and(|&s| s > 0)) =>
             {
                 let all: Vec<Term> = args[1..].iter().map(|&t| self.term(g, t)).collect();
-                let (starts, lens) = all.split_at(steps.len());
-                let var = g.fresh();
-                let (i, step) = (g.mk(Node::Var(var)), g.lit(Lit::Int(IntTy::Usize, i128::from(steps[0]))));
-                let along = g.int(IntOp::Mul, step, i);
-                let from = g.int(IntOp::Add, starts[0], along);
-                let at = ring.at(g, from);
-                let rows = g.gather(ring.array, [lens[0]].into(), &[var], &[at]);
-                let (mut starts, mut steps) = (starts.to_vec(), steps.to_vec());
-                (starts[0], steps[0]) = (g.lit_usize(0), 1);
-                TermOrRing::Term(g.slice(rows, &starts, &steps, lens))
+                TermOrRing::Term(slice_of_ring(g, ring, steps, &all))
             }
             Node::Gather { src, sizes, .. } => {
                 if let (Some((src, by)), TermOrRing::Ring(ring @ Ring { wraps: true, .. })) =
@@ -483,25 +456,14 @@ impl Rings {
                 let (array, offset) = (g.cond(cond, a.array, b.array), g.cond(cond, a.offset, b.offset));
                 TermOrRing::Ring(Ring { array, offset, wraps: a.wraps || b.wraps })
             }
-            Node::Scan(scan) => {
-                let of = |all: &[Term]| all.iter().map(|t| self.forms[t]).collect::<Vec<_>>();
-                let args = [of(&scan.init), of(&scan.captures), of(&scan.xs)];
-                let ring = |form: &TermOrRing| matches!(form, TermOrRing::Ring(_));
-                // An array that stays where it is may be written there, so it is one that wraps.
-                let kept = |(k, is): (usize, &TermOrRing)| {
-                    let own = rotates(g, scan, k).filter(|&turn| turn != Movement::Stays || ring(is))?;
-                    let shifts = own == Movement::Shifts && !matches!(is, TermOrRing::Ring(Ring { wraps: true, .. }));
-                    Some(if shifts { Movement::Shifts } else { Movement::Rotates })
-                };
-                let rotated: Vec<Option<Movement>> = args[0].iter().enumerate().map(kept).collect();
-                if !args.iter().flatten().any(ring) {
-                    return self.mapped(g, &node);
+            Node::Scan(scan) => match self.inner_loop(g, scan, cx) {
+                Some(parts) => {
+                    let terms: Vec<Term> = parts.iter().map(|part| part.term(g)).collect();
+                    self.parts.insert(t, parts);
+                    TermOrRing::Term(g.tuple(&terms))
                 }
-                let parts = self.of_loop(g, scan, &args, &rotated, cx);
-                let terms: Vec<Term> = parts.iter().map(|part| part.term(g)).collect();
-                self.parts.insert(t, parts);
-                TermOrRing::Term(g.tuple(&terms))
-            }
+                None => self.mapped(g, &node),
+            },
             Node::Proj(tuple, k) => match self.parts.get(tuple) {
                 Some(parts) => parts[*k as usize],
                 None => {
@@ -523,6 +485,21 @@ impl Rings {
         }
     }
 
+    /// The results of a loop in the body, or `None` if no ring buffer reaches it.
+    fn inner_loop(&mut self, g: &mut Graph, scan: &Scan, cx: &mut Context) -> Option<Vec<TermOrRing>> {
+        let of = |all: &[Term]| all.iter().map(|t| self.forms[t]).collect::<Vec<_>>();
+        let args = [of(&scan.init), of(&scan.captures), of(&scan.xs)];
+        let ring = |form: &TermOrRing| matches!(form, TermOrRing::Ring(_));
+        // An array that stays where it is may be written there, so it is one that wraps.
+        let kept = |(k, is): (usize, &TermOrRing)| {
+            let own = rotates(g, scan, k).filter(|&turn| turn != Movement::Stays || ring(is))?;
+            let shifts = own == Movement::Shifts && !matches!(is, TermOrRing::Ring(Ring { wraps: true, .. }));
+            Some(if shifts { Movement::Shifts } else { Movement::Rotates })
+        };
+        let rotated: Vec<Option<Movement>> = args[0].iter().enumerate().map(kept).collect();
+        args.iter().flatten().any(ring).then(|| self.of_loop(g, scan, &args, &rotated, cx))
+    }
+
     /// The same form over its rewritten children. It has no binder.
     fn mapped(&self, g: &mut Graph, node: &Node) -> TermOrRing {
         let node = node.map_children(|c| self.forms[&c].term(g));
@@ -538,19 +515,17 @@ impl Rings {
     }
 }
 
-/// Parameters of a new body, each with its argument. They are placeholders until their numbers are
-/// known.
-#[derive(Default)]
-struct New(Vec<(Term, Term)>);
-
-impl New {
-    fn param(&mut self, g: &mut Graph, of: Term, ty: Type) -> Term {
-        let placeholder = g.placeholder(ty);
-        self.0.push((placeholder, of));
-        placeholder
-    }
-
-    fn extend(&mut self, more: New) {
-        self.0.extend(more.0);
-    }
+/// A part of an array in a ring buffer. Only the part is read, and not the whole array in its
+/// order. `ends` are the starts and then the lengths along all axes.
+fn slice_of_ring(g: &mut Graph, ring: Ring, steps: &[i64], ends: &[Term]) -> Term {
+    let (starts, lens) = ends.split_at(steps.len());
+    let var = g.fresh();
+    let (i, step) = (g.mk(Node::Var(var)), g.lit(Lit::Int(IntTy::Usize, i128::from(steps[0]))));
+    let along = g.int(IntOp::Mul, step, i);
+    let from = g.int(IntOp::Add, starts[0], along);
+    let at = ring.at(g, from);
+    let rows = g.gather(ring.array, [lens[0]].into(), &[var], &[at]);
+    let (mut starts, mut steps) = (starts.to_vec(), steps.to_vec());
+    (starts[0], steps[0]) = (g.lit_usize(0), 1);
+    g.slice(rows, &starts, &steps, lens)
 }

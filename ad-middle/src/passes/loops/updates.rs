@@ -76,6 +76,19 @@ fn added_in_an_arm(g: &mut Graph, then: Term, other: Term) -> Option<(Term, Term
     })
 }
 
+/// The states of a carried value in an iteration, from the last one back to the first. Each state
+/// between the two is a conditional between chains, an addition to a chain, or a scatter into a
+/// chain.
+struct UpdateChain {
+    /// The index of the carried value, and its first state.
+    k: usize,
+    own: Term,
+    /// The updates so far, newest first.
+    found: Vec<Update>,
+    /// The states whose updates are still to be found, each with the mask under which it counts.
+    stack: Vec<(Term, Option<Term>)>,
+}
+
 impl Distribution<'_> {
     /// The updates by which the carried value k becomes `next`, if one rule applies. They do not
     /// read the carried value.
@@ -89,83 +102,106 @@ impl Distribution<'_> {
         {
             return Some(vec![Update::InOrder(all)]);
         }
-        let mut found = Vec::new();
-        let mut stack = vec![(next, None::<Term>)];
-        // Each term between the two states is a conditional between chains, an addition to a chain,
-        // or a scatter into a chain.
-        while let Some((t, mask)) = stack.pop() {
+        let mut chain = UpdateChain { k, own, found: Vec::new(), stack: vec![(next, None)] };
+        while let Some((t, mask)) = chain.stack.pop() {
             if t == own {
                 continue;
             }
-            if found.len() + stack.len() > MAX_OPERATIONS || !self.reads(&[t]).contains(&k) {
+            if chain.found.len() + chain.stack.len() > MAX_OPERATIONS || self.is_free(k, &[t]) {
                 return None;
             }
-            let free = |me: &Self, ts: &[Term]| !me.reads(ts).contains(&k);
-            match self.g.node(t).clone() {
-                Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), _) => {
-                    let ways = summands_of(self.g, t);
-                    let (chain, e) = ways.into_iter().find(|&(_, e)| free(self, &[e]))?;
-                    self.summands(e, mask, &mut found);
-                    stack.push((chain, mask));
+            self.updates_at(&mut chain, t, mask)?;
+        }
+        self.fit_together(k, zero, chain.found)
+    }
+
+    /// Whether these terms do not read the carried value k.
+    fn is_free(&self, k: usize, ts: &[Term]) -> bool {
+        !self.reads(ts).contains(&k)
+    }
+
+    /// Adds the updates of one state of a chain, and goes on with the states before it.
+    fn updates_at(&mut self, chain: &mut UpdateChain, t: Term, mask: Option<Term>) -> Option<()> {
+        let k = chain.k;
+        match self.g.node(t).clone() {
+            Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), _) => {
+                let ways = summands_of(self.g, t);
+                let (before, e) = ways.into_iter().find(|&(_, e)| self.is_free(k, &[e]))?;
+                self.summands(e, mask, &mut chain.found);
+                chain.stack.push((before, mask));
+            }
+            Node::Prim(Prim::Binary(f @ (Binary::Max | Binary::Min)), args)
+                if args[0] == chain.own && self.is_free(k, &[args[1]]) && mask.is_none() =>
+            {
+                let op = if f == Binary::Max { Reduce::Max } else { Reduce::Min };
+                chain.found.push(Update::Extremum(op, args[1]));
+            }
+            Node::Scatter { .. } => {
+                let t = crate::passes::simplify::update::update_add(self.g, t).unwrap_or(t);
+                let node = self.g.node_rc(t);
+                let (vars, index) = self.g.open_binder(&node);
+                let Node::Scatter { put, dst, src, .. } = *node else { return None };
+                if !self.is_free(k, &[src]) || !self.is_free(k, &index) {
+                    return None;
                 }
-                Node::Prim(Prim::Binary(f @ (Binary::Max | Binary::Min)), args)
-                    if args[0] == own && free(self, &[args[1]]) && mask.is_none() =>
-                {
-                    let op = if f == Binary::Max { Reduce::Max } else { Reduce::Min };
-                    found.push(Update::Extremum(op, args[1]));
-                }
-                Node::Scatter { .. } => {
-                    let t = crate::passes::simplify::update::update_add(self.g, t).unwrap_or(t);
-                    let node = self.g.node_rc(t);
-                    let (vars, index) = self.g.open_binder(&node);
-                    let Node::Scatter { put, dst, src, .. } = *node else { return None };
-                    if !free(self, &[src]) || !free(self, &index) {
-                        return None;
-                    }
-                    let src = match (put, mask) {
-                        (Put::Add, _) => self.masked(mask, src),
-                        (Put::Set, None) => src,
-                        (Put::Set, Some(mask)) => self.kept_unless(mask, k, src, (&vars, &index)),
-                    };
-                    found.push(Update::Scatter { put, src, vars, index });
-                    stack.push((dst, mask));
-                }
-                Node::Cond { cond, then, other } => {
-                    if let Some(op) = self.comparison(own, cond, then, other)
-                        && mask.is_none()
-                    {
-                        let e = if then == own { other } else { then };
-                        // No value compares better than a NaN, so the initial value has to be a
-                        // known number that is not NaN.
-                        let number = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
-                        if free(self, &[e]) && (number || self.g.rank(e) == 0) {
-                            let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..)) || !number;
-                            found.push(if computed { Update::Winner(op, e) } else { Update::Extremum(op, e) });
-                            continue;
-                        }
-                    }
-                    if !free(self, &[cond]) {
-                        return None;
-                    }
-                    // What one arm adds to the other one is added under a condition. Otherwise each
-                    // of several conditions in a row would double the terms.
-                    if let Some((chain, e, value)) = added_in_an_arm(self.g, then, other)
-                        && free(self, &[e])
-                    {
-                        let both = self.restricted(mask, cond, value);
-                        self.summands(e, Some(both), &mut found);
-                        stack.push((chain, mask));
-                        continue;
-                    }
-                    for (arm, value) in [(then, true), (other, false)] {
-                        let both = self.restricted(mask, cond, value);
-                        stack.push((arm, Some(both)));
-                    }
-                }
-                _ => return None,
+                let src = match (put, mask) {
+                    (Put::Add, _) => self.masked(mask, src),
+                    (Put::Set, None) => src,
+                    (Put::Set, Some(mask)) => self.kept_unless(mask, k, src, (&vars, &index)),
+                };
+                chain.found.push(Update::Scatter { put, src, vars, index });
+                chain.stack.push((dst, mask));
+            }
+            Node::Cond { cond, then, other } => self.updates_of_arms(chain, mask, (cond, then, other))?,
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// [`Self::updates_at`] for a conditional: an extremum, or updates under the condition.
+    fn updates_of_arms(
+        &mut self,
+        chain: &mut UpdateChain,
+        mask: Option<Term>,
+        (cond, then, other): (Term, Term, Term),
+    ) -> Option<()> {
+        let k = chain.k;
+        if let Some(op) = self.comparison(chain.own, cond, then, other)
+            && mask.is_none()
+        {
+            let e = if then == chain.own { other } else { then };
+            // No value compares better than a NaN, so the initial value has to be a known number
+            // that is not NaN.
+            let number = self.g.real_value(self.scan.init[k]).is_some_and(|x| !x.is_nan());
+            if self.is_free(k, &[e]) && (number || self.g.rank(e) == 0) {
+                let computed = self.g.rank(e) == 0 && matches!(self.g.node(e), Node::Prim(..)) || !number;
+                chain.found.push(if computed { Update::Winner(op, e) } else { Update::Extremum(op, e) });
+                return Some(());
             }
         }
-        // Only additions, or a single extremum, or a single write.
+        if !self.is_free(k, &[cond]) {
+            return None;
+        }
+        // What one arm adds to the other one is added under a condition. Otherwise each of several
+        // conditions in a row would double the terms.
+        if let Some((before, e, value)) = added_in_an_arm(self.g, then, other)
+            && self.is_free(k, &[e])
+        {
+            let both = self.restricted(mask, cond, value);
+            self.summands(e, Some(both), &mut chain.found);
+            chain.stack.push((before, mask));
+            return Some(());
+        }
+        for (arm, value) in [(then, true), (other, false)] {
+            let both = self.restricted(mask, cond, value);
+            chain.stack.push((arm, Some(both)));
+        }
+        Some(())
+    }
+
+    /// These updates of the carried value k, if they are only additions, or a single extremum, or a
+    /// single write. `zero`: the value begins with zero.
+    fn fit_together(&mut self, k: usize, zero: bool, found: Vec<Update>) -> Option<Vec<Update>> {
         let adds = |p: &Update| matches!(p, Update::Add(_) | Update::Scatter { put: Put::Add, .. });
         if found.iter().all(adds) && !self.exact[k] {
             return Some(found);
