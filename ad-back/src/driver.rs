@@ -2,6 +2,7 @@
 //! code, checks are at the positions that the plan gives, and results are assembled. The code
 //! inside of loop nests is written by `nest`; this module writes no computation on elements.
 
+mod block_nests;
 mod calls;
 mod destinations;
 mod im2col;

@@ -14,7 +14,7 @@ use super::super::code::{Code, Condition};
 use super::super::in_range::InRange;
 use super::super::marks::around;
 use super::super::notes::Note;
-use super::super::plan::{Guard, ItemAxis, Plan};
+use super::super::plan::{Guard, ItemAxis, Plan, TiledStatements};
 use super::super::rust::{Expr, Names, Style};
 use super::memory::{Destinations, Memory, Storage, flat};
 use super::threads::SharedTile;
@@ -117,6 +117,35 @@ pub(super) struct TileLoop {
     pub(super) before: TokenStream,
     pub(super) names: Vec<Term>,
     pub(super) defines: Vec<Term>,
+}
+
+impl TileLoop {
+    /// A loop that no code has been written for. `size`, `first` and `count` are the names.
+    pub(super) fn new(tile: &TiledStatements, [size, first, count]: [Ident; 3], shared: Option<SharedTile>) -> Self {
+        TileLoop {
+            shared,
+            n: tile.n,
+            axis: tile.axis,
+            size,
+            first,
+            count,
+            first_is_read: Cell::new(false),
+            rows: tile.rows.clone(),
+            private: tile.private.clone(),
+            unpacked: tile.unpacked.clone(),
+            fused_scatters: tile.fused_scatters.clone(),
+            packed: SortedMap::new(),
+            leading: Vec::new(),
+            matrices: SortedSet::new(),
+            completed: SortedMap::new(),
+            memory: Vec::new(),
+            reused: Vec::new(),
+            taken: Vec::new(),
+            before: TokenStream::new(),
+            names: Vec::new(),
+            defines: Vec::new(),
+        }
+    }
 }
 
 impl<'a> Driver<'a> {

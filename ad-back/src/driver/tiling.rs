@@ -2,29 +2,21 @@
 //! packed rows, calls on slices of arrays, and sums that continue from block to block. This module
 //! does not decide which statements are tiled; `tiling` does.
 
-use ad_ir::sorted::{SortedMap, SortedSet};
-use std::cell::Cell;
 use std::collections::HashMap;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::super::block::Statement;
-use super::super::items::{Item, masked};
-use super::super::nest::{Arg, Extremum, Nest, NestRange};
-use super::super::notes::{NestSummary, Note};
+use super::super::nest::Arg;
 use super::super::plan::{Guard, ItemAxis, Plan, TiledStatements, Work};
 use super::super::rust::{Expr, prec, stem};
-use super::super::tiling::{
-    Blocked, ByItems, Reads, ScatteredItems, blocked, buffers, by_items, extremum, is_over, row_of, scattered, updated,
-    widths,
-};
+use super::super::tiling::{ByItems, ScatteredItems, by_items, extremum, is_over, row_of, scattered, widths};
 use super::memory::Storage;
 use super::state::{Driver, TileLoop};
-use super::threads::{BlockCode, operations, scattered_operations};
-use ad_ir::choice::{Kind, choose};
+use super::threads::{BlockCode, scattered_operations};
 use ad_ir::ir::{Graph, Node, Term};
-use ad_ir::prim::{Prim, Reduce};
+use ad_ir::prim::Prim;
 use ad_middle::passes::lowering::matrix::Factor;
 
 impl Driver<'_> {
@@ -32,71 +24,24 @@ impl Driver<'_> {
     pub(super) fn blocks(&mut self, tile: &TiledStatements) -> Result<(), String> {
         let plan = self.plan;
         let guard = plan.steps[plan.order[tile.steps.start]].guard.clone();
-        let [size, first, count] = ["block", "first", "count"].map(|name| self.taken.fresh(name));
+        let names = ["block", "first", "count"].map(|name| self.taken.fresh(name));
         let shared = self.shared_tile(tile);
-        self.tile = Some(TileLoop {
-            shared,
-            n: tile.n,
-            axis: tile.axis,
-            size,
-            first,
-            count,
-            first_is_read: Cell::new(false),
-            rows: tile.rows.clone(),
-            private: tile.private.clone(),
-            unpacked: tile.unpacked.clone(),
-            fused_scatters: tile.fused_scatters.clone(),
-            packed: SortedMap::new(),
-            leading: Vec::new(),
-            matrices: SortedSet::new(),
-            completed: SortedMap::new(),
-            memory: Vec::new(),
-            reused: Vec::new(),
-            taken: Vec::new(),
-            before: TokenStream::new(),
-            names: Vec::new(),
-            defines: Vec::new(),
-        });
-        if let Some(square) = plan.squares.get(&tile.n)
-            && let Some(TileLoop { first, count, .. }) = &self.tile
-        {
-            self.names.insert(square.count, count.clone());
-            self.names.insert(square.first, first.clone());
+        let block = TileLoop::new(tile, names, shared);
+        if let Some(square) = plan.squares.get(&tile.n) {
+            self.names.insert(square.count, block.count.clone());
+            self.names.insert(square.first, block.first.clone());
         }
-        let outside = self.begin_body();
-        // In the loop over blocks there is at least one item.
-        let mark = self.known.enter(&guard);
-        let some = self.known.enter_nonempty(&[tile.n]);
-        for k in tile.steps.clone() {
-            // The nest that computes the sum does the work of such a scatter too.
-            let added = |t: &Term| tile.fused_scatters.values().any(|u| u == t);
-            if !matches!(&plan.steps[plan.order[k]].work, Work::Whole(t) if added(t)) {
-                self.step(plan.order[k])?;
-            }
-        }
-        some.into_iter().for_each(|mark| self.known.leave(mark));
-        self.known.leave(mark);
-        let steps = self.end_body(outside, None);
+        self.tile = Some(block);
+        let steps = self.steps_of_block(tile, &guard)?;
         let Some(mut block) = self.tile.take() else { return Err("a block is in no block".into()) };
         let (mut names, mut defines) = (std::mem::take(&mut block.names), std::mem::take(&mut block.defines));
         let TileLoop { size, first, count, before, .. } = &block;
         let n = self.scalar_expr(block.n).0;
         names.extend(self.scalar_expr(block.n).1);
         let width = self.width_of_item(&block, &mut names);
-        let mut memory = TokenStream::new();
-        for &t in &block.memory {
-            let (name, zero) = (self.names[&t].clone(), self.style.zero(self.g.elem(t)));
-            let numbers = self.in_block(t, (tile.n, size), &mut names);
-            let array = self.heap_filled(&zero, &numbers);
-            memory.extend(quote!(let mut #name = #array;));
-        }
+        let mut memory = self.memory_of_block(&block, &mut names);
         let [packing, unpacking] = self.packed_rows(&block, &mut memory, &mut names);
-        // If rows are read in place and every other array has one scalar for each item, only these
-        // arrays fill lanes with items. Then the size of a block has other limits.
-        let wide = |t: &Term| self.g.rank(*t) > 1;
-        let rows = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
-        let rows = rows || block.axis == ItemAxis::First;
-        let kernel = self.kernel(if rows { "block_of_rows" } else { "block" });
+        let kernel = self.kernel(if self.has_only_rows(&block) { "block_of_rows" } else { "block" });
         let mut steps_code = TokenStream::new();
         for s in steps {
             if let Some(value) = &s.value {
@@ -132,6 +77,45 @@ impl Driver<'_> {
         names.retain(|t| !defines.contains(t) && !block.memory.contains(t));
         self.add(Statement { guard, code: code.into(), defines, names, ..Statement::default() });
         Ok(())
+    }
+
+    /// The statements of one block.
+    fn steps_of_block(&mut self, tile: &TiledStatements, guard: &[Guard]) -> Result<Vec<Statement>, String> {
+        let plan = self.plan;
+        let outside = self.begin_body();
+        // In the loop over blocks there is at least one item.
+        let mark = self.known.enter(guard);
+        let some = self.known.enter_nonempty(&[tile.n]);
+        for k in tile.steps.clone() {
+            // The nest that computes the sum does the work of such a scatter too.
+            let added = |t: &Term| tile.fused_scatters.values().any(|u| u == t);
+            if !matches!(&plan.steps[plan.order[k]].work, Work::Whole(t) if added(t)) {
+                self.step(plan.order[k])?;
+            }
+        }
+        some.into_iter().for_each(|mark| self.known.leave(mark));
+        self.known.leave(mark);
+        Ok(self.end_body(outside, None))
+    }
+
+    /// The memory for arrays of one block.
+    fn memory_of_block(&mut self, block: &TileLoop, names: &mut Vec<Term>) -> TokenStream {
+        let mut memory = TokenStream::new();
+        for &t in &block.memory {
+            let (name, zero) = (self.names[&t].clone(), self.style.zero(self.g.elem(t)));
+            let numbers = self.in_block(t, (block.n, &block.size), names);
+            let array = self.heap_filled(&zero, &numbers);
+            memory.extend(quote!(let mut #name = #array;));
+        }
+        memory
+    }
+
+    /// Whether rows are read in place and every other array has one scalar for each item. Then only
+    /// these arrays fill lanes with items, and the size of a block has other limits.
+    fn has_only_rows(&self, block: &TileLoop) -> bool {
+        let wide = |t: &Term| self.g.rank(*t) > 1;
+        let in_place = block.packed.is_empty() && !block.memory.iter().any(wide) && !block.matrices.is_empty();
+        in_place || block.axis == ItemAxis::First
     }
 
     /// The number of scalars that an item has in memory. Overwritten arrays count twice, so that
@@ -187,7 +171,7 @@ impl Driver<'_> {
     }
 
     /// The slice of an array that belongs to the block.
-    fn part(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
+    pub(super) fn part(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         let from_outside = !out && is_over(self.g, t, block.n);
         match block.rows.contains(&t) || from_outside {
             true => self.part_of_items(block, t, out, names),
@@ -202,7 +186,7 @@ impl Driver<'_> {
         block.completed.get(&rows).unwrap_or(&self.names[&t])
     }
 
-    fn part_of_items(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
+    pub(super) fn part_of_items(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         names.push(t);
         let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
         let numbers = self.in_block(t, (block.n, &block.count), names);
@@ -217,7 +201,7 @@ impl Driver<'_> {
 
     /// Memory for the result of a statement: one for the block, or a slice of the memory for all
     /// items. Sums are initialised again.
-    fn block_memory(&mut self, block: &mut TileLoop, t: Term, added: bool) -> TokenStream {
+    pub(super) fn block_memory(&mut self, block: &mut TileLoop, t: Term, added: bool) -> TokenStream {
         let fill = self.initial_value(t);
         let name = self.name(t);
         if block.private.contains(&t) {
@@ -246,7 +230,12 @@ impl Driver<'_> {
     }
 
     /// The memory of a scatter that is accumulated block by block.
-    fn begin_scatter_memory(&mut self, block: &mut TileLoop, t: Term, step: Option<usize>) -> Result<(), String> {
+    pub(super) fn begin_scatter_memory(
+        &mut self,
+        block: &mut TileLoop,
+        t: Term,
+        step: Option<usize>,
+    ) -> Result<(), String> {
         let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("a sum is added to no scatter".into()) };
         if block.defines.contains(&dst) {
             self.same_memory(t, dst);
@@ -263,164 +252,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// A nest as a step of a block.
-    pub(super) fn nest_in_block(
-        &mut self,
-        domain: &[Term],
-        terms: &[Term],
-        guard: &[Guard],
-        step: usize,
-    ) -> Result<(), String> {
-        let g = self.g;
-        let Some(block) = self.tile.as_ref() else { return Err("a nest outside of a block".into()) };
-        let to = (block.n, block.axis);
-        let made = blocked(g, self.plan, self.hints, to, (domain, terms), (step, &block.fused_scatters));
-        let made = made.ok_or("a nest that no block can have")?;
-        self.nest_of_block(made, guard, (step, None), "compute")
-    }
-
-    /// Whether the scatter adds to an array of the block.
-    pub(super) fn updates_rows(&self, t: Term) -> bool {
-        self.tile.as_ref().is_some_and(|block| block.rows.contains(&t))
-    }
-
-    /// A scatter of values of the items of a block to their own rows of another array of the block.
-    pub(super) fn update_in_block(&mut self, t: Term, guard: &[Guard], step: usize) -> Result<(), String> {
-        let Some(block) = self.tile.as_ref() else { return Err("a scatter outside of a block".into()) };
-        let made = updated(self.g, self.plan, self.hints, block.n, t);
-        let made = made.ok_or("an update that no block can have")?;
-        let Node::Scatter { dst, .. } = *self.g.node(t) else { return Err("an update is no scatter".into()) };
-        self.nest_of_block(made, guard, (step, Some(dst)), "add_to")
-    }
-
-    /// A nest as a step of a block. If it updates an array, its result has the memory of that
-    /// array.
-    fn nest_of_block(
-        &mut self,
-        made: Blocked<'_>,
-        guard: &[Guard],
-        (step, updated): (usize, Option<Term>),
-        verb: &'static str,
-    ) -> Result<(), String> {
-        let g = self.g;
-        let Some(mut block) = self.tile.take() else { return Err("a nest outside of a block".into()) };
-        let Blocked { kernel, mut items, mut outs, reads: Reads { leading, rows, parts, .. } } = made;
-        for &array in &leading {
-            self.leading(&mut block, &Factor { array, transposed: false, start: None }, &g.shape(array)[1..]);
-        }
-        let of_items = self.plan.items_of_block(block.n);
-        let inner: Vec<Term> = kernel.loops.iter().copied().filter(|&size| size != of_items).collect();
-        block.works(&inner, operations(&kernel));
-        for &(part, array) in &parts {
-            self.names.insert(part, self.names[&array].clone());
-        }
-        let in_lanes = block.axis == ItemAxis::Last;
-        for t in buffers(&kernel).into_iter().filter(|_| in_lanes) {
-            let outer = rows.contains(&t) && g.rank(t) > 1 && !block.private.contains(&t);
-            if outer && !block.packed.contains_key(&t) {
-                let name = self.taken.fresh(&format!("{}_block", stem(&self.names[&t].to_string(), "_data")));
-                block.packed.insert(t, name);
-            }
-        }
-        let (mut fills, mut names) = (Vec::new(), Vec::new());
-        // A nest that is a tile for threads overwrites arrays as it does otherwise.
-        let alone = block.shared.is_some() && self.tile_of_one(step);
-        let reused = match alone {
-            true => self.reused(&kernel, &items, step),
-            false => self.reused_in_block(&kernel, &items, (&block.private, step)),
-        };
-        let mut overwritten: Vec<(Term, Term)> = reused.iter().map(|(&of, &t)| (of, t)).collect();
-        overwritten.sort_unstable();
-        for (of, t) in overwritten {
-            if alone {
-                self.overwrite_shared(&mut block, t, of);
-            } else {
-                self.names.insert(t, self.names[&of].clone());
-                self.memory.hold.insert(t, Storage::Owned);
-            }
-        }
-        let (mask, whole) = (masked(g, &kernel, &mut items), NestRange::Whole);
-        let mut extremum = self.extremum(&block, &items).filter(|_| mask.is_none() && in_lanes);
-        for t in outs.iter().copied().chain(extremum.iter().flat_map(Extremum::results)) {
-            self.name(t);
-        }
-        let how = (&reused, &whole, mask);
-        extremum = extremum.filter(|e| {
-            let why = || format!("(an array of {} axes is not stored)", g.rank(e.sum));
-            let nest = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how).in_block();
-            nest.can_take(e) && choose(Kind::BlockedExtrema, (e.sum.index(), 0), true, why)
-        });
-        if let Some(e) = &extremum {
-            outs = e.results().collect();
-            block.taken.extend(&outs);
-        }
-        // Memory is listed in the order of the statements.
-        block.reused.extend(outs.iter().filter(|t| !alone && reused.values().any(|u| u == *t)));
-        for &t in &outs {
-            if let Some(array) = updated {
-                self.same_memory(t, array);
-            } else if let Some((&src, _)) = block.fused_scatters.iter().find(|(_, u)| **u == t) {
-                self.begin_scatter_memory(&mut block, t, self.plan.readers.get(&src).and_then(|r| r.last()).copied())?;
-            } else if g.rank(t) > 0 && !reused.values().any(|&u| u == t) {
-                let added = items.iter().any(|i| matches!(i, Item::Fold { out, .. } if *out == t));
-                fills.push((t, self.block_memory(&mut block, t, added)));
-            }
-        }
-        let title = self.function_name(verb, &outs);
-        let doc = match (verb, kernel.loops.len()) {
-            ("compute", 1) => "Numbers of the items of a block.",
-            ("compute", _) => "Arrays of the items of a block.",
-            _ => "Adds to the rows of the items of a block.",
-        };
-        let nest = Nest::new(g, self.style, &self.names, &self.known, &kernel, &items, how);
-        let nest = if in_lanes { nest.in_block().taking(extremum) } else { nest };
-        let function = nest.function(&title, doc)?;
-        let mut code = TokenStream::new();
-        for (_, fill) in fills.into_iter().filter(|(t, _)| !function.begun.contains(t)) {
-            code.extend(fill);
-        }
-        let mut args = Vec::new();
-        for arg in &function.args {
-            args.push(match arg {
-                Arg::Out(t) => self.part(&block, *t, true, &mut names),
-                Arg::Buffer(t) if rows.contains(t) => self.part_of_items(&block, *t, false, &mut names),
-                Arg::Buffer(t) => self.read_by(&kernel, *t, &mut names),
-                Arg::Scalar(t) => match self.item_of_block(&block, *t) {
-                    Some(name) => quote!(#name),
-                    None => self.argument(*t, &mut names),
-                },
-                Arg::Length => quote!(),
-            });
-        }
-        names.iter_mut().for_each(|t| *t = self.whole_array(&block, *t));
-        let turbofish = &function.turbofish;
-        let call = quote!(#title #turbofish (#(#args),*));
-        for &t in &function.returns {
-            let (name, elem) = (self.name(t), g.elem(t));
-            let (zero, ty) = (self.style.zero(elem), self.style.ty(elem));
-            block.before.extend(quote!(let mut #name: #ty = #zero;));
-            block.defines.push(t);
-            Self::share_number(&mut block, t);
-        }
-        let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
-        code.extend(match &*returns {
-            [] => quote!(#call;),
-            [one] => quote!(#one += #call;),
-            many => {
-                let sums = self.taken.fresh("sums");
-                let places = (0..many.len()).map(proc_macro2::Literal::usize_unsuffixed);
-                quote!(let #sums = #call; #(#many += #sums.#places;)*)
-            }
-        });
-        self.note(Note::Nest(Box::new(NestSummary { verb, tiled: true, ..function.summary })));
-        self.add_function(function.item, &[&outs[..], &function.returns].concat());
-        self.tile = Some(block);
-        self.plain(guard, code, Vec::new(), names);
-        Ok(())
-    }
-
     /// The name that a block has for the number of its items, or for its first item.
-    fn item_of_block(&self, block: &TileLoop, t: Term) -> Option<Ident> {
+    pub(super) fn item_of_block(&self, block: &TileLoop, t: Term) -> Option<Ident> {
         if t == self.plan.items_of_block(block.n) {
             return Some(block.count.clone());
         }
@@ -429,7 +262,7 @@ impl Driver<'_> {
     }
 
     /// The array of which a term stands for the rows of a block's items.
-    fn whole_array(&self, block: &TileLoop, t: Term) -> Term {
+    pub(super) fn whole_array(&self, block: &TileLoop, t: Term) -> Term {
         let square = self.plan.squares.get(&block.n);
         square.and_then(|s| s.rows.iter().find(|(_, part)| **part == t)).map_or(t, |(&array, _)| array)
     }
@@ -505,7 +338,7 @@ impl Driver<'_> {
 
     /// Makes sure that an array has a row of these sizes for each item. The check that guarantees
     /// this may not have been executed at this point.
-    fn leading(&mut self, block: &mut TileLoop, x: &Factor, row: &[Term]) {
+    pub(super) fn leading(&mut self, block: &mut TileLoop, x: &Factor, row: &[Term]) {
         let sizes = [std::slice::from_ref(&block.n), row].concat();
         let key = (x.array, x.start, row.to_vec());
         if self.rows_fit(x, &sizes) || block.completed.contains_key(&key) {
@@ -537,29 +370,6 @@ impl Driver<'_> {
             Arg::Buffer(t) if block.leading.contains(&t) => Some(self.part_of_items(block, t, false, names)),
             _ => None,
         }
-    }
-
-    /// The extrema of the only sum of a nest, if other statements of the tile take them. They must
-    /// be the sum's only readers, and all maxima or all minima.
-    fn extremum(&self, block: &TileLoop, items: &[Item]) -> Option<Extremum> {
-        let mut sums = items.iter().filter_map(|i| if let Item::Fold { out, .. } = i { Some(*out) } else { None });
-        let sum = sums.next().filter(|t| self.g.rank(*t) > 1 && block.private.contains(t))?;
-        let mut extremum: Option<Extremum> = None;
-        for &k in self.plan.readers.get(&sum)? {
-            let Work::Whole(t) = self.plan.steps[k].work else { return None };
-            let Node::Prim(Prim::Reduce(op, 1), args) = self.g.node(t) else { return None };
-            let (greatest, is_place) = match op {
-                Reduce::Max | Reduce::ArgMax => (true, *op == Reduce::ArgMax),
-                Reduce::Min | Reduce::ArgMin => (false, *op == Reduce::ArgMin),
-                _ => return None,
-            };
-            let e = extremum.get_or_insert(Extremum { sum, greatest, place: None, best: None });
-            if **args != [sum] || e.greatest != greatest {
-                return None;
-            }
-            *(if is_place { &mut e.place } else { &mut e.best }) = Some(t);
-        }
-        extremum
     }
 
     /// Extrema of the items of a block.
