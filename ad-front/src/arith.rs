@@ -318,29 +318,32 @@ impl<'a> Lower<'a> {
             }
             _ if a.is_function() && crate::variables::same(a, b) => Ok(a.clone()),
             _ if let Some(function) = super::called::chosen(how.cond, a, b) => Ok(function),
-            _ => {
-                let levels = a.levels().max(b.levels());
-                let (a, b) = (&self.none_of(a, b), &self.none_of(b, a));
-                let (a, b) = self.unify_literals(a, b, [range, range])?;
-                if self.g.elem(a) != self.g.elem(b) {
-                    let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
-                    return Err(self.error(range, catalogue::types_differ(&a, &b)));
-                }
-                if let Some((a, b)) = self.of_chosen_sizes(how, a, b) {
-                    let t = self.choose(how, a, b);
-                    return Ok(Value::nested(&self.g, t, levels));
-                }
-                if !how.strict && self.g.rank(a) > 0 && self.g.rank(a) == self.g.rank(b) {
-                    let (na, nb) = (self.g.shape(a)[0], self.g.shape(b)[0]);
-                    if na != nb && (self.never_equal(na, nb) || self.one_is_smaller(na, nb)) {
-                        return self.join_lengths(how.cond, [a, b], levels, range);
-                    }
-                }
-                let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
-                let t = self.choose(how, a, b);
-                Ok(Value::nested(&self.g, t, levels))
+            _ => self.join_arrays(how, a, b, range),
+        }
+    }
+
+    /// Selects one of two scalars or arrays.
+    fn join_arrays(&mut self, how: Selection, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+        let levels = a.levels().max(b.levels());
+        let (a, b) = (&self.none_of(a, b), &self.none_of(b, a));
+        let (a, b) = self.unify_literals(a, b, [range, range])?;
+        if self.g.elem(a) != self.g.elem(b) {
+            let (a, b) = (self.describe(&Value::Term(a)), self.describe(&Value::Term(b)));
+            return Err(self.error(range, catalogue::types_differ(&a, &b)));
+        }
+        if let Some((a, b)) = self.of_chosen_sizes(how, a, b) {
+            let t = self.choose(how, a, b);
+            return Ok(Value::nested(&self.g, t, levels));
+        }
+        if !how.strict && self.g.rank(a) > 0 && self.g.rank(a) == self.g.rank(b) {
+            let (na, nb) = (self.g.shape(a)[0], self.g.shape(b)[0]);
+            if na != nb && (self.never_equal(na, nb) || self.one_is_smaller(na, nb)) {
+                return self.join_lengths(how.cond, [a, b], levels, range);
             }
         }
+        let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
+        let t = self.choose(how, a, b);
+        Ok(Value::nested(&self.g, t, levels))
     }
 
     /// Branches of different sizes: the size is selected by the same condition, if the condition is

@@ -66,6 +66,12 @@ pub(super) fn too_deep(tokens: &TokenStream) -> Option<Span> {
     None
 }
 
+/// The keywords that an expression, a type or an item may begin with.
+const KEYWORDS: &[&str] = &[
+    "return", "break", "continue", "yield", "move", "let", "if", "match", "unsafe", "async", "for", "while", "loop",
+    "in", "mut", "ref", "box", "dyn", "impl", "const", "static", "fn", "where",
+];
+
 /// Adds the cost of a token. Returns the content of a group.
 fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
     let continues = match token {
@@ -95,32 +101,7 @@ fn spend(token: &TokenTree, spent: &mut Spent) -> Option<TokenStream> {
         TokenTree::Punct(p) if p.as_char() == '\'' => (spent.lifetime, spent.prefix) = (true, prefix),
         TokenTree::Ident(i) => {
             let name = i.to_string();
-            let keyword = matches!(
-                &*name,
-                "return"
-                    | "break"
-                    | "continue"
-                    | "yield"
-                    | "move"
-                    | "let"
-                    | "if"
-                    | "match"
-                    | "unsafe"
-                    | "async"
-                    | "for"
-                    | "while"
-                    | "loop"
-                    | "in"
-                    | "mut"
-                    | "ref"
-                    | "box"
-                    | "dyn"
-                    | "impl"
-                    | "const"
-                    | "static"
-                    | "fn"
-                    | "where"
-            );
+            let keyword = KEYWORDS.contains(&&*name);
             spent.chain += match &*name {
                 "as" | "else" => LINK,
                 // One of these keywords alone is not nesting: `let mut x`, `for i in ..`.

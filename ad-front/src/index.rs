@@ -6,7 +6,7 @@ use syn::ExprIndex;
 
 use super::arith::axis_words;
 use super::lower::Lower;
-use super::value::{Lowered, Number, Value};
+use super::value::{Lowered, Number, Range, Value};
 use ad_ir::catalogue;
 use ad_ir::diag::{SrcRange, text_of};
 use ad_ir::ir::{Elem, IntTy, Term};
@@ -50,20 +50,7 @@ impl<'a> Lower<'a> {
             return Ok(Value::Number(Number::At(Rc::clone(path), indices).into()));
         }
         if let Value::Range(r) = &index {
-            let levels = base.levels();
-            if let Value::GrowableVec(stack) = &base {
-                return self.part_of_vec(&Rc::clone(stack), &r.clone(), ri);
-            }
-            if self.is_ndarray_parameter(&x.expr) {
-                return Err(self.error(SrcRange::of(&x.index), catalogue::sliced_by_index()));
-            }
-            let x = self.array(&base, rb)?;
-            let r = r.clone();
-            if let Some(part) = self.dynamic_slice((x, levels), &r, ri)? {
-                return Ok(part);
-            }
-            let part = self.slice(x, &[super::slice::SliceAxis::Range(r, None)], ri)?;
-            return Ok(Value::nested(&self.g, part, levels));
+            return self.part_in_range(x, &base, r);
         }
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&base, &index) {
             let k = self.index_in(x, &index, ri)?;
@@ -116,6 +103,24 @@ impl<'a> Lower<'a> {
         let indices = self.indices_in(x, &index, self.g.rank(array), ri)?;
         self.require_indices(array, &indices, &text_of(&x.expr, 30));
         Ok(Value::Term(self.element_of(array, &indices)))
+    }
+
+    /// `base[a..b]`.
+    fn part_in_range(&mut self, x: &'a ExprIndex, base: &Value<'a>, r: &Rc<Range<'a>>) -> Lowered<Value<'a>> {
+        let range = SrcRange::of(&x.index);
+        let levels = base.levels();
+        if let Value::GrowableVec(stack) = base {
+            return self.part_of_vec(&Rc::clone(stack), r, range);
+        }
+        if self.is_ndarray_parameter(&x.expr) {
+            return Err(self.error(range, catalogue::sliced_by_index()));
+        }
+        let array = self.array(base, SrcRange::of(&x.expr))?;
+        if let Some(part) = self.dynamic_slice((array, levels), r, range)? {
+            return Ok(part);
+        }
+        let part = self.slice(array, &[super::slice::SliceAxis::Range(r.clone(), None)], range)?;
+        Ok(Value::nested(&self.g, part, levels))
     }
 
     /// The indices, one for each axis.

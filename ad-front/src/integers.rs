@@ -9,7 +9,7 @@ use super::refs::results;
 use super::table::{Call, On, Row, row};
 use super::value::{Lowered, Value, Want};
 use ad_ir::analysis::range::Linear;
-use ad_ir::catalogue::{self, wanted};
+use ad_ir::catalogue::{self, reached, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, Lit, Node, Term, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim, Reduce};
@@ -87,6 +87,29 @@ struct Outcome {
     what: &'static str,
 }
 
+/// An integer operation, elementwise.
+struct Operation {
+    op: IntOp,
+    ty: IntTy,
+    a: Term,
+    b: Term,
+    /// The saturated value.
+    result: Term,
+    shape: Vec<Term>,
+    /// Zeros of this shape.
+    zero: Term,
+}
+
+/// The condition under which the value of an operation is in range.
+struct Fits {
+    /// The exact value as a linear form, if there is one.
+    exact: Option<Linear>,
+    /// The condition on terms.
+    ok: Term,
+    /// The message if it does not hold.
+    what: &'static str,
+}
+
 impl<'a> Lower<'a> {
     /// An integer operation, elementwise, with a check that it does not overflow.
     pub(super) fn int_checked(&mut self, op: IntOp, a: Term, b: Term) -> Term {
@@ -112,7 +135,6 @@ impl<'a> Lower<'a> {
     }
 
     fn outcome(&mut self, op: IntOp, ty: IntTy, a: Term, b: Term) -> Outcome {
-        let (low, high) = ty.range();
         let shape = self.g.shape(a).to_vec();
         let result = self.g.int(op, a, b);
         if matches!(self.g.node(result), Node::Prim(Prim::Cast(_), _)) {
@@ -123,107 +145,114 @@ impl<'a> Lower<'a> {
         }
         let fine = Outcome { result, ok: None, goal: None, what: "" };
         let scalar = shape.is_empty();
-        let (mut la, mut lb) = (Linear::default(), Linear::default());
+        let mut forms = [Linear::default(), Linear::default()];
         if scalar {
-            (la, lb) = (self.state.facts.linear(&self.g, a), self.state.facts.linear(&self.g, b));
+            forms = [a, b].map(|t| self.state.facts.linear(&self.g, t));
         }
         let zero = self.filled_int(ty, 0, &shape);
-        // The exact value as a linear form if there is one, and otherwise conditions on terms.
-        let (exact, ok, what) = match op {
+        let operation = Operation { op, ty, a, b, result, shape, zero };
+        let Fits { exact, ok, what } = match op {
             IntOp::Min | IntOp::Max | IntOp::BitAnd | IntOp::BitOr | IntOp::BitXor => return fine,
             IntOp::Shl | IntOp::Shr => return self.shifted(op, a, b),
-            IntOp::Add | IntOp::Sub => {
-                let sign = if op == IntOp::Add { 1 } else { -1 };
-                let (most, least) = (self.filled_int(ty, high, &shape), self.filled_int(ty, low, &shape));
-                // a + b <= high is a <= high - b where b >= 0, and so on. The right side does not
-                // saturate.
-                let (up, down) = if sign == 1 {
-                    (self.g.int(IntOp::Sub, most, b), self.g.int(IntOp::Sub, least, b))
-                } else {
-                    (self.g.int(IntOp::Add, most, b), self.g.int(IntOp::Add, least, b))
-                };
-                let (below, above) = (self.g.compare(Cmp::Le, a, up), self.g.compare(Cmp::Ge, a, down));
-                let positive = self.g.compare(Cmp::Ge, b, zero);
-                let (if_positive, if_negative) = if sign == 1 { (below, above) } else { (above, below) };
-                let ok = if low == 0 {
-                    if sign == 1 { below } else { self.g.compare(Cmp::Le, b, a) }
-                } else {
-                    self.g.select(positive, if_positive, if_negative)
-                };
-                let what = if sign == 1 {
-                    ad_ir::catalogue::reached::ADDITION_OVERFLOWS
-                } else {
-                    ad_ir::catalogue::reached::SUBTRACTION_OVERFLOWS
-                };
-                (la.combine(1, &lb, sign), ok, what)
-            }
-            IntOp::Mul => {
-                let exact = match (la.atoms.is_empty(), lb.atoms.is_empty()) {
-                    (true, _) => lb.combine(la.constant, &Linear::default(), 0),
-                    (_, true) => la.combine(lb.constant, &Linear::default(), 0),
-                    _ => None,
-                };
-                // A division does not give the factor back if the product has saturated.
-                let back = self.g.int(IntOp::Div, result, b);
-                let none = self.g.compare(Cmp::Eq, b, zero);
-                // For unsigned types, a * b <= high is a <= high / b.
-                let fits = if low == 0 {
-                    let most = self.filled_int(ty, high, &shape);
-                    let most = self.g.int(IntOp::Div, most, b);
-                    self.g.compare(Cmp::Le, a, most)
-                } else {
-                    self.g.compare(Cmp::Eq, back, a)
-                };
-                (exact, self.g.or(none, fits), ad_ir::catalogue::reached::PRODUCT_OVERFLOWS)
-            }
-            IntOp::Pow => {
-                // The power with one factor less, times the base, is tested as a product. A
-                // division does not give the base back if the power has saturated.
-                let one = self.filled_int(ty, 1, &shape);
-                let less = self.g.int(IntOp::Sub, b, one);
-                let before = self.g.int(IntOp::Pow, a, less);
-                let back = self.g.int(IntOp::Div, result, a);
-                let (same, none) = (self.g.compare(Cmp::Eq, back, before), self.g.compare(Cmp::Eq, a, zero));
-                let first = self.g.compare(Cmp::Le, b, zero);
-                let trivial = self.g.or(none, first);
-                let exact = match (self.g.int_value(a), self.g.int_value(b)) {
-                    (Some(x), Some(n)) => u32::try_from(n).ok().and_then(|n| x.checked_pow(n)).map(Linear::constant),
-                    _ => None,
-                };
-                (exact, self.g.or(trivial, same), ad_ir::catalogue::reached::POWER_OVERFLOWS)
-            }
-            IntOp::Div | IntOp::Rem => {
-                let divides = self.g.compare(Cmp::Ne, b, zero);
-                let ok = if low == 0 {
-                    divides
-                } else {
-                    let (least, minus) = (self.filled_int(ty, low, &shape), self.filled_int(ty, -1, &shape));
-                    let (fits, other) = (self.g.compare(Cmp::Ne, a, least), self.g.compare(Cmp::Ne, b, minus));
-                    let fits = self.g.or(fits, other);
-                    self.g.and(divides, fits)
-                };
-                let literal = self.g.int_value(self.g.splat(b));
-                if literal.is_some_and(|n| n != 0 && n != -1) {
-                    return fine;
-                }
-                if low == 0 && scalar {
-                    let goal = lb.combine(1, &Linear::constant(-1), 1);
-                    let what = if op == IntOp::Div {
-                        ad_ir::catalogue::reached::DIVISION_BY_ZERO
-                    } else {
-                        ad_ir::catalogue::reached::REMAINDER_BY_ZERO
-                    };
-                    return Outcome { result, ok: Some(ok), goal, what };
-                }
-                return Outcome { result, ok: Some(ok), goal: None, what: ad_ir::catalogue::reached::DIVISION_FAILS };
-            }
+            IntOp::Add | IntOp::Sub => self.sum_fits(&operation, &forms),
+            IntOp::Mul => self.product_fits(&operation, &forms),
+            IntOp::Pow => self.power_fits(&operation),
+            IntOp::Div | IntOp::Rem => return self.quotient(&operation, &forms[1]),
         };
         let goal = match exact {
             Some(l) if scalar && self.state.facts.within(&self.g, &l, ty.range()) => return fine,
             // An unsigned difference can only be too small, and that condition is linear.
-            Some(l) if scalar && low == 0 && op == IntOp::Sub => Some(l),
+            Some(l) if scalar && ty.range().0 == 0 && op == IntOp::Sub => Some(l),
             _ => None,
         };
+        Outcome { result, ok: Some(ok), goal, what }
+    }
+
+    /// The condition of a sum or difference.
+    fn sum_fits(&mut self, of: &Operation, [la, lb]: &[Linear; 2]) -> Fits {
+        let Operation { a, b, zero, .. } = *of;
+        let (low, high) = of.ty.range();
+        let sum = of.op == IntOp::Add;
+        let (most, least) = (self.filled_int(of.ty, high, &of.shape), self.filled_int(of.ty, low, &of.shape));
+        // a + b <= high is a <= high - b where b >= 0, and so on. The right side does not saturate.
+        let back = if sum { IntOp::Sub } else { IntOp::Add };
+        let (up, down) = (self.g.int(back, most, b), self.g.int(back, least, b));
+        let (below, above) = (self.g.compare(Cmp::Le, a, up), self.g.compare(Cmp::Ge, a, down));
+        let positive = self.g.compare(Cmp::Ge, b, zero);
+        let (if_positive, if_negative) = if sum { (below, above) } else { (above, below) };
+        let ok = match (low, sum) {
+            (0, true) => below,
+            (0, false) => self.g.compare(Cmp::Le, b, a),
+            _ => self.g.select(positive, if_positive, if_negative),
+        };
+        let what = if sum { reached::ADDITION_OVERFLOWS } else { reached::SUBTRACTION_OVERFLOWS };
+        Fits { exact: la.combine(1, lb, if sum { 1 } else { -1 }), ok, what }
+    }
+
+    /// The condition of a product.
+    fn product_fits(&mut self, of: &Operation, [la, lb]: &[Linear; 2]) -> Fits {
+        let Operation { a, b, result, zero, .. } = *of;
+        let (low, high) = of.ty.range();
+        let exact = match (la.atoms.is_empty(), lb.atoms.is_empty()) {
+            (true, _) => lb.combine(la.constant, &Linear::default(), 0),
+            (_, true) => la.combine(lb.constant, &Linear::default(), 0),
+            _ => None,
+        };
+        // A division does not give the factor back if the product has saturated.
+        let back = self.g.int(IntOp::Div, result, b);
+        let none = self.g.compare(Cmp::Eq, b, zero);
+        // For unsigned types, a * b <= high is a <= high / b.
+        let fits = if low == 0 {
+            let most = self.filled_int(of.ty, high, &of.shape);
+            let most = self.g.int(IntOp::Div, most, b);
+            self.g.compare(Cmp::Le, a, most)
+        } else {
+            self.g.compare(Cmp::Eq, back, a)
+        };
+        Fits { exact, ok: self.g.or(none, fits), what: reached::PRODUCT_OVERFLOWS }
+    }
+
+    /// The condition of a power.
+    fn power_fits(&mut self, of: &Operation) -> Fits {
+        let Operation { a, b, result, zero, .. } = *of;
+        // The power with one factor less, times the base, is tested as a product. A division does
+        // not give the base back if the power has saturated.
+        let one = self.filled_int(of.ty, 1, &of.shape);
+        let less = self.g.int(IntOp::Sub, b, one);
+        let before = self.g.int(IntOp::Pow, a, less);
+        let back = self.g.int(IntOp::Div, result, a);
+        let (same, none) = (self.g.compare(Cmp::Eq, back, before), self.g.compare(Cmp::Eq, a, zero));
+        let first = self.g.compare(Cmp::Le, b, zero);
+        let trivial = self.g.or(none, first);
+        let exact = match (self.g.int_value(a), self.g.int_value(b)) {
+            (Some(x), Some(n)) => u32::try_from(n).ok().and_then(|n| x.checked_pow(n)).map(Linear::constant),
+            _ => None,
+        };
+        Fits { exact, ok: self.g.or(trivial, same), what: reached::POWER_OVERFLOWS }
+    }
+
+    /// A quotient or remainder. `divisor` is the linear form of the divisor, if it is a scalar.
+    fn quotient(&mut self, of: &Operation, divisor: &Linear) -> Outcome {
+        let Operation { a, b, result, zero, .. } = *of;
+        let low = of.ty.range().0;
+        let divides = self.g.compare(Cmp::Ne, b, zero);
+        let ok = if low == 0 {
+            divides
+        } else {
+            let (least, minus) = (self.filled_int(of.ty, low, &of.shape), self.filled_int(of.ty, -1, &of.shape));
+            let (fits, other) = (self.g.compare(Cmp::Ne, a, least), self.g.compare(Cmp::Ne, b, minus));
+            let fits = self.g.or(fits, other);
+            self.g.and(divides, fits)
+        };
+        let literal = self.g.int_value(self.g.splat(b));
+        if literal.is_some_and(|n| n != 0 && n != -1) {
+            return Outcome { result, ok: None, goal: None, what: "" };
+        }
+        if low != 0 || !of.shape.is_empty() {
+            return Outcome { result, ok: Some(ok), goal: None, what: reached::DIVISION_FAILS };
+        }
+        let goal = divisor.combine(1, &Linear::constant(-1), 1);
+        let what = if of.op == IntOp::Div { reached::DIVISION_BY_ZERO } else { reached::REMAINDER_BY_ZERO };
         Outcome { result, ok: Some(ok), goal, what }
     }
 
@@ -249,7 +278,7 @@ impl<'a> Lower<'a> {
             let l = self.state.facts.linear(&self.g, b);
             goal = Linear::constant(bits - 1).combine(1, &l, -1);
         }
-        Outcome { result, ok: Some(ok), goal, what: ad_ir::catalogue::reached::SHIFT_OVERFLOWS }
+        Outcome { result, ok: Some(ok), goal, what: reached::SHIFT_OVERFLOWS }
     }
 
     /// `a << b` and `a >> b` with a check, for scalars or arrays.
@@ -331,7 +360,7 @@ fn min<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 fn clamp<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (_, terms) = ints(me, call)?;
     let [x, low, high] = terms[..] else { return Err(Poison) };
-    me.require_le(low, high, ad_ir::catalogue::reached::CLAMP);
+    me.require_le(low, high, reached::CLAMP);
     let x = me.g.int(IntOp::Max, x, low);
     Ok(Value::Term(me.g.int(IntOp::Min, x, high)))
 }

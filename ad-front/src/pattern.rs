@@ -291,71 +291,88 @@ impl<'a> Lower<'a> {
             }
             value => value,
         };
-        let before = rest.unwrap_or(pats.len());
-        let mut values: Vec<Option<Value>> = Vec::new();
-        match value {
-            Value::Never => values.resize(pats.len(), Some(Value::Never)),
+        let [before, after] = [rest.unwrap_or(pats.len()), fixed - rest.unwrap_or(pats.len())];
+        let slice = matches!(pat, Pat::Slice(_));
+        let values: Vec<Value> = match value {
+            Value::Never => vec![Value::Never; pats.len()],
             Value::Tuple(vs) | Value::List(vs) if vs.len() == fixed || (rest.is_some() && vs.len() >= fixed) => {
-                let gap = vs.len() - fixed;
-                values.extend(vs[..before].iter().cloned().map(Some));
-                if rest.is_some() {
-                    let between: Vec<Value> = vs[before..before + gap].to_vec();
-                    values.push(Some(match value {
-                        Value::List(_) => Value::List(between.into()),
-                        Value::Matrix(_) => Value::Matrix(between.into()),
-                        _ => Value::Tuple(between.into()),
-                    }));
-                }
-                values.extend(vs[before + gap..].iter().cloned().map(Some));
+                let end = vs.len() - after;
+                let between = rest.map(|_| {
+                    let between = vs[before..end].into();
+                    if let Value::List(_) = value { Value::List(between) } else { Value::Tuple(between) }
+                });
+                vs[..before].iter().cloned().chain(between).chain(vs[end..].iter().cloned()).collect()
             }
-            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 && matches!(pat, Pat::Slice(_)) => {
-                let (t, levels) = (*t, value.levels());
-                let mut len = self.g.shape(t)[0];
-                let least = self.g.lit_usize(fixed);
-                fits = self.g.compare(if rest.is_some() { Cmp::Ge } else { Cmp::Eq }, len, least);
-                if self.g.bool_value(fits) == Some(false) {
-                    return Ok(PatternSplit::of_other_length(pats, fits));
-                }
-                if rest.is_none() && matches!(self.size_of(len), Some(Size::Constant(_))) {
-                    // The array's type states its length. rustc reports a pattern of another
-                    // length.
-                    self.equate(len, least, ["the array".into(), "the pattern".into()], range)?;
-                    len = least;
-                    fits = self.g.lit_bool(true);
-                }
-                for k in 0..before {
-                    let k = self.g.lit_usize(k);
-                    let part = self.g.index(t, &[k]);
-                    values.push(Some(Value::nested_element(&self.g, part, levels)));
-                }
-                if rest.is_some() {
-                    let gap = self.g.int(IntOp::Sub, len, least);
-                    let rank = self.g.rank(t);
-                    let (zero, first) = (self.g.lit_usize(0), self.g.lit_usize(before));
-                    let mut starts = vec![zero; rank];
-                    starts[0] = first;
-                    let mut lens = self.g.shape(t).to_vec();
-                    lens[0] = gap;
-                    let between = self.g.slice(t, &starts, &vec![1; rank], &lens);
-                    values.push(Some(Value::nested(&self.g, between, levels)));
-                    for k in (0..fixed - before).rev() {
-                        let back = self.g.lit_usize(k + 1);
-                        let at = self.g.int(IntOp::Sub, len, back);
-                        let part = self.g.index(t, &[at]);
-                        values.push(Some(Value::nested_element(&self.g, part, levels)));
+            Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 && slice => {
+                match self.split_array((*t, value.levels()), [before, after], rest.is_some(), range)? {
+                    (holds, None) => return Ok(PatternSplit::of_other_length(pats, holds)),
+                    (holds, Some(values)) => {
+                        fits = holds;
+                        values
                     }
                 }
             }
-            Value::List(_) | Value::Matrix(_) if matches!(pat, Pat::Slice(_)) => {
+            Value::List(_) | Value::Matrix(_) if slice => {
                 return Ok(PatternSplit::of_other_length(pats, self.g.lit_bool(false)));
             }
-            Value::GrowableVec(list) if matches!(pat, Pat::Slice(_)) => {
-                let (parts, enough) = self.elements_apart(&Rc::clone(list), [before, fixed - before], rest, range)?;
-                (values, fits) = (parts.into_iter().map(Some).collect(), enough);
+            Value::GrowableVec(list) if slice => {
+                let (parts, enough) = self.elements_apart(&Rc::clone(list), [before, after], rest, range)?;
+                fits = enough;
+                parts
             }
             other => return self.other_parts(&pats, what, other, range),
+        };
+        let parts = pats.into_iter().zip(values.into_iter().map(Some)).collect();
+        Ok(PatternSplit { parts, fits })
+    }
+
+    /// The elements of an array before and after `..`, with the rows that `..` stands for between
+    /// them, and the condition that the array is long enough. Without `..` its length has to be
+    /// that of the pattern. No elements if the condition never holds.
+    fn split_array(
+        &mut self,
+        (t, levels): (Term, u8),
+        [before, after]: [usize; 2],
+        rest: bool,
+        range: SrcRange,
+    ) -> Lowered<(Term, Option<Vec<Value<'a>>>)> {
+        let mut len = self.g.shape(t)[0];
+        let least = self.g.lit_usize(before + after);
+        let mut fits = self.g.compare(if rest { Cmp::Ge } else { Cmp::Eq }, len, least);
+        if self.g.bool_value(fits) == Some(false) {
+            return Ok((fits, None));
         }
-        Ok(PatternSplit { parts: pats.into_iter().zip(values).collect(), fits })
+        if !rest && matches!(self.size_of(len), Some(Size::Constant(_))) {
+            // The array's type states its length. rustc reports a pattern of another length.
+            self.equate(len, least, ["the array".into(), "the pattern".into()], range)?;
+            len = least;
+            fits = self.g.lit_bool(true);
+        }
+        let mut values = Vec::new();
+        for k in 0..before {
+            let k = self.g.lit_usize(k);
+            let part = self.g.index(t, &[k]);
+            values.push(Value::nested_element(&self.g, part, levels));
+        }
+        if !rest {
+            return Ok((fits, Some(values)));
+        }
+        let gap = self.g.int(IntOp::Sub, len, least);
+        let rank = self.g.rank(t);
+        let (zero, first) = (self.g.lit_usize(0), self.g.lit_usize(before));
+        let mut starts = vec![zero; rank];
+        starts[0] = first;
+        let mut lens = self.g.shape(t).to_vec();
+        lens[0] = gap;
+        let between = self.g.slice(t, &starts, &vec![1; rank], &lens);
+        values.push(Value::nested(&self.g, between, levels));
+        for k in (0..after).rev() {
+            let back = self.g.lit_usize(k + 1);
+            let at = self.g.int(IntOp::Sub, len, back);
+            let part = self.g.index(t, &[at]);
+            values.push(Value::nested_element(&self.g, part, levels));
+        }
+        Ok((fits, Some(values)))
     }
 
     fn other_parts(
