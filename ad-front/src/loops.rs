@@ -6,6 +6,7 @@
 //! reach a gradient.
 
 mod bounds;
+mod capacity;
 mod forms;
 mod jumps;
 mod lengths;

@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use super::capacity::grows_only;
 use super::resized::Room;
 use super::{GrowingVec, Loop, LoopInput, PushedOnly};
 use crate::carry::CarriedForm;
@@ -13,7 +14,7 @@ use crate::stack::GrowableVec;
 use crate::translation::cells::{Cell, CellValue};
 use crate::value::{Lowered, Value};
 use ad_ir::catalogue;
-use ad_ir::diag::{Poison, SrcRange};
+use ad_ir::diag::Poison;
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::{IntOp, Prim};
 
@@ -21,9 +22,9 @@ use ad_ir::prim::{IntOp, Prim};
 const MAX_TRIALS: u32 = 5;
 
 /// The results of a counting run.
-struct Counted {
+pub(super) struct Counted {
     /// The number of steps, of a loop without an iterator.
-    steps: Option<Term>,
+    pub(super) steps: Option<Term>,
     /// The last length of each `Vec`.
     lengths: Vec<Term>,
 }
@@ -64,70 +65,32 @@ impl<'a> Lower<'a> {
         let Some(growth) = self.trial_of_growth(start, &found, capacity, pushed_only.len() == found.len())? else {
             return Ok((pushed_only, stacks));
         };
-        let every = found.clone();
-        let times = start.seq.map(|seq| seq.dims.to_vec()).unwrap_or_default();
-        let befores = self.lengths_before(&found, start.range)?;
-        // If the `Vec`s are swapped, any of them may become as long as any other.
-        let exchanged = growth.iter().any(|(step, _)| step.swapped);
-        let largest = befores.iter().fold(None, |most, &n| self.max_bound(most, Some(n)));
-        let most_in_a_step = growth.iter().fold(None, |most, (step, _)| self.max_bound(most, step.bound));
-        let instead_of_any = growth.iter().fold(None, |most, (step, _)| self.max_bound(most, step.replaced_by));
-        let unlimited = growth.iter().any(|(step, _)| step.bound.is_none());
-        // A loop that ends early may push much less than all its steps could.
-        let grows_only = |(step, all): &(Growth, Growth)| {
-            all.bound.is_some() && !all.exact && !all.taken && step.replaced_by.is_none()
-        };
+        let growth = self.loop_growth(growth, &found, start.range)?;
         let counted = match start.seq {
-            Some(_) if !exchanged && growth.iter().any(grows_only) => self.counting_run(start, &every)?,
+            Some(_) if !growth.exchanged && growth.each.iter().any(grows_only) => self.counting_run(start, &found)?,
             _ => None,
         };
-        for (k, (cell, name, value)) in found.into_iter().enumerate() {
-            let (step, all) = growth[k];
-            if all.exact && !all.taken && all.replaced_by.is_none() && pushed_only.iter().any(|g| g.cell == cell) {
+        for (k, (cell, name, value)) in found.iter().enumerate() {
+            let (step, all) = growth.each[k];
+            if all.exact && !all.taken && all.replaced_by.is_none() && pushed_only.iter().any(|g| g.cell == *cell) {
                 // Tuples cannot be rows of a scan.
-                let element = self.growing_vec(start, cell, &name, &value, (capacity, None))?.start.form;
+                let element = self.growing_vec(start, *cell, name, value, (capacity, None))?.start.form;
                 if matches!(element, CarriedForm::Leaf { .. }) {
                     continue;
                 }
             }
-            pushed_only.retain(|g| g.cell != cell);
-            if let Value::GrowableVec(stack) = &value
+            pushed_only.retain(|g| g.cell != *cell);
+            if let Value::GrowableVec(stack) = value
                 && stack.slot.is_some()
             {
-                stacks.push(self.growing_vec(start, cell, &name, &value, (capacity, None))?);
+                stacks.push(self.growing_vec(start, *cell, name, value, (capacity, None))?);
                 continue;
             }
-            let (in_a_step, instead) = match (exchanged, unlimited) {
-                (false, _) => (step.bound, step.replaced_by),
-                (true, false) => (most_in_a_step, instead_of_any),
-                (true, true) => (None, instead_of_any),
-            };
-            let most = match all.bound.filter(|_| !exchanged) {
-                Some(most) => Some(most),
-                None => self.most_added(start, &every, in_a_step, all.bound.is_some())?,
-            };
-            let before = if exchanged { largest.unwrap_or(befores[k]) } else { befores[k] };
-            let counted = counted.as_ref().filter(|_| grows_only(&growth[k])).map(|run| run.lengths[k]);
-            let (capacity, limited) = match (most, self.capacity_of(&value)) {
-                _ if counted.is_some() => (self.max_bound(Some(before), counted).unwrap_or(before), false),
-                (Some(most), _) => {
-                    let before = self.max_bound(Some(before), instead).unwrap_or(before);
-                    (self.g.int(IntOp::Add, before, most), false)
-                }
-                (None, Some(capacity)) => (self.g.int(IntOp::Max, before, capacity), true),
-                // An array that is replaced by another one does not count as pushed to.
-                (None, None) if !start.effects.pushed.contains(&name) && matches!(value, Value::Term(_)) => {
-                    let place = start.effects.changes_shape_at(&name).unwrap_or(start.range);
-                    return Err(self.error(place, catalogue::carried_shape(&name)));
-                }
-                (None, None) => {
-                    let place = start.effects.changes_length_at(&name).unwrap_or(start.range);
-                    return Err(self.error(place, catalogue::grows_now_and_then(&name)));
-                }
-            };
-            let growth_per_step =
-                self.net(step).filter(|_| all.exact && step.replaced_by.is_none() && !times.is_empty());
-            let mut stack = self.growing_vec(start, cell, &name, &value, (capacity, growth_per_step))?;
+            let counted = counted.as_ref().filter(|_| grows_only(&growth.each[k])).map(|run| run.lengths[k]);
+            let (capacity, limited) = self.capacity_in_loop(start, &found, &growth, (k, counted))?;
+            let has_axes = start.seq.is_some_and(|seq| !seq.dims.is_empty());
+            let growth_per_step = self.net(step).filter(|_| all.exact && step.replaced_by.is_none() && has_axes);
+            let mut stack = self.growing_vec(start, *cell, name, value, (capacity, growth_per_step))?;
             (stack.start.limited, stack.counted) = (limited, counted);
             stacks.push(stack);
         }
@@ -161,50 +124,10 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The number of elements that each `Vec` has, or has room for, before the loop.
-    fn lengths_before(&mut self, found: &[(Cell, String, Value<'a>)], range: SrcRange) -> Lowered<Vec<Term>> {
-        let mut befores = Vec::new();
-        for (_, _, value) in found {
-            let before = match value {
-                Value::GrowableVec(stack) => self.capacity(&Rc::clone(stack)),
-                Value::DynamicPart(open) => self.g.shape(open.all)[0],
-                Value::List(parts) => self.g.lit_usize(parts.len()),
-                value => {
-                    let t = self.array(value, range)?;
-                    self.g.shape(t)[0]
-                }
-            };
-            befores.push(before);
-        }
-        Ok(befores)
-    }
-
-    /// The maximum number of elements that the loop adds, given that of a step. `bounded`: whether
-    /// all steps together are known to add a bounded number. Otherwise the steps are counted.
-    fn most_added(
-        &mut self,
-        start: &LoopInput<'a, '_>,
-        found: &[(Cell, String, Value<'a>)],
-        in_a_step: Option<Term>,
-        bounded: bool,
-    ) -> Lowered<Option<Term>> {
-        let Some(one) = in_a_step else { return Ok(None) };
-        if self.g.int_value(one) == Some(0) {
-            return Ok(Some(one));
-        }
-        Ok(match start.seq.filter(|_| bounded) {
-            Some(seq) => Some(seq.dims.iter().fold(one, |n, &size| self.g.int(IntOp::Mul, n, size))),
-            None => {
-                let steps = self.counting_run(start, found)?.and_then(|run| run.steps);
-                steps.map(|count| self.g.int(IntOp::Mul, count, one))
-            }
-        })
-    }
-
     /// A counting run of a loop that may end early. It does not keep pushed elements. `None` if the
     /// number that it counts varies between the steps of an enclosing loop, or depends on pushed
     /// elements.
-    fn counting_run(
+    pub(super) fn counting_run(
         &mut self,
         start: &LoopInput<'a, '_>,
         found: &[(Cell, String, Value<'a>)],
@@ -315,13 +238,6 @@ impl<'a> Lower<'a> {
             || matches!(value, Value::Term(t) if self.g.rank(*t) == 1)
             || matches!(value, Value::DynamicPart(_) | Value::GrowableVec(_));
         !may && rows
-    }
-
-    /// The capacity that the user requested, if it is closed.
-    fn capacity_of(&self, value: &Value<'a>) -> Option<Term> {
-        let Value::List(parts) = value else { return None };
-        let made = self.growable.requested_capacity(parts)?;
-        self.g.is_closed(made).then_some(made)
     }
 
     /// The variables whose length changes, with their current values.

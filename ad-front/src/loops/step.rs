@@ -3,11 +3,12 @@
 //!
 //! This module does not know how often the step is run; its caller does.
 
-use super::{Loop, Payload, PushedOnly, StepsResult, length_of};
+use super::{Carried, Exit, Loop, Payload, PushedOnly, StepsResult, length_of};
 use crate::carry::{CarriedForm, CarriedName, Leaves};
 use crate::lower::Lower;
 use crate::translation::cells::CellValue;
 use crate::translation::inference::Inferred;
+use crate::translation::jumps::OuterJump;
 use crate::value::{Lowered, Value, Want};
 use crate::variables::same;
 use ad_ir::catalogue;
@@ -60,33 +61,7 @@ impl<'a> Lower<'a> {
         self.step_target(l.leaves.clone(), l.range, |me| (l.body)(me, index))?;
         let (mut next, mut shapes) = (Vec::new(), Vec::new());
         for c in &l.carried {
-            let value = match self.state.cells.held(c.cell).cloned() {
-                Some(CellValue::Value(value)) => value,
-                _ => return Err(Poison),
-            };
-            let own = &now[c.first..c.first + c.form.leaves()];
-            if self.has_another_shape(c, &l.key, own, &value) {
-                return Err(Poison);
-            }
-            if let CarriedForm::Resized(_) = c.form {
-                let part = self.value_as_part(&value, Want::Any, l.range)?;
-                shapes.push(self.g.shape(part.all).to_vec());
-            }
-            if self.of_another_length(&c.form, own, &value)
-                && self.inference.note(&length_of(&l.key, &c.name), Inferred::Length)
-            {
-                return Err(Poison);
-            }
-            let first = next.len();
-            self.flatten_like(
-                &value,
-                &c.form,
-                &mut own.iter(),
-                &mut next,
-                (CarriedName::Variable(&c.name), l.changes_at(&c.name)),
-            )?;
-            let leaves = first..next.len();
-            self.carry_orders_on((&l.key, &c.name), &c.orders, (now, c.first), &mut next, leaves)?;
+            self.carry_on(l, c, now, (&mut next, &mut shapes))?;
         }
         let mut growth = Vec::new();
         for s in &l.stacks {
@@ -94,33 +69,7 @@ impl<'a> Lower<'a> {
         }
         let mut exits = Vec::new();
         for (k, leave) in l.leaves.iter().enumerate() {
-            let flag = self.read(leave.flag, l.range)?;
-            let flag = self.boolean(&flag, l.range)?;
-            let mut payload = Vec::new();
-            // No step takes this jump: it is under a condition that is known to be false.
-            if let Some(CellValue::Value(Value::Never)) = self.state.cells.held(leave.value) {
-                exits.push((flag, payload));
-                continue;
-            }
-            for cell in std::iter::once(leave.value).chain(leave.assigned_inside.iter().map(|o| o.1)) {
-                let Some(CellValue::Value(value)) = self.state.cells.held(cell).cloned() else { return Err(Poison) };
-                if same(&value, &Value::Unit) || matches!(value, Value::Never) {
-                    payload.push(Payload { cell, form: CarriedForm::Unit, leaves: Leaves::default() });
-                    continue;
-                }
-                let own: Vec<Term> = now.iter().chain(index).copied().collect();
-                if self.depends_on_lengths(&value, &own) {
-                    return Err(self.error(l.range, catalogue::changing_length()));
-                }
-                let mut leaves = Leaves::default();
-                let mut key = l.key.for_variable(&format!("={k}.{}", payload.len()));
-                let Some(form) = self.flatten(&value, &mut key, &mut leaves, l.range)? else {
-                    let found = self.describe(&value);
-                    return Err(self.error(l.range, catalogue::carried_kind(&found)));
-                };
-                payload.push(Payload { cell, form, leaves });
-            }
-            exits.push((flag, payload));
+            exits.push(self.exit_of_step(l, (k, leave), now, index)?);
         }
         let mut pushed = Vec::new();
         for g in &l.pushed_only {
@@ -131,6 +80,75 @@ impl<'a> Lower<'a> {
             pushed.push(t);
         }
         Ok(StepsResult { next, exits, pushed, step_growth: growth.clone(), growth, count: None, shapes })
+    }
+
+    /// Adds the leaves of a variable after a step to `next`, and the capacities of an array whose
+    /// shape changes to `shapes`. `now` has the leaves before the step.
+    fn carry_on(
+        &mut self,
+        l: &Loop<'a, '_>,
+        c: &Carried<'a>,
+        now: &[Term],
+        (next, shapes): (&mut Vec<Term>, &mut Vec<Vec<Term>>),
+    ) -> Lowered<()> {
+        let value = match self.state.cells.held(c.cell).cloned() {
+            Some(CellValue::Value(value)) => value,
+            _ => return Err(Poison),
+        };
+        let own = &now[c.first..c.first + c.form.leaves()];
+        if self.has_another_shape(c, &l.key, own, &value) {
+            return Err(Poison);
+        }
+        if let CarriedForm::Resized(_) = c.form {
+            let part = self.value_as_part(&value, Want::Any, l.range)?;
+            shapes.push(self.g.shape(part.all).to_vec());
+        }
+        if self.of_another_length(&c.form, own, &value)
+            && self.inference.note(&length_of(&l.key, &c.name), Inferred::Length)
+        {
+            return Err(Poison);
+        }
+        let first = next.len();
+        let who = (CarriedName::Variable(&c.name), l.changes_at(&c.name));
+        self.flatten_like(&value, &c.form, &mut own.iter(), next, who)?;
+        let leaves = first..next.len();
+        self.carry_orders_on((&l.key, &c.name), &c.orders, (now, c.first), next, leaves)
+    }
+
+    /// Whether a step takes jump `k` out of the loop, and the values that the jump carries.
+    fn exit_of_step(
+        &mut self,
+        l: &Loop<'a, '_>,
+        (k, leave): (usize, &OuterJump),
+        now: &[Term],
+        index: &[Term],
+    ) -> Lowered<Exit<'a>> {
+        let flag = self.read(leave.flag, l.range)?;
+        let flag = self.boolean(&flag, l.range)?;
+        let mut payload = Vec::new();
+        // No step takes this jump: it is under a condition that is known to be false.
+        if let Some(CellValue::Value(Value::Never)) = self.state.cells.held(leave.value) {
+            return Ok((flag, payload));
+        }
+        for cell in std::iter::once(leave.value).chain(leave.assigned_inside.iter().map(|o| o.1)) {
+            let Some(CellValue::Value(value)) = self.state.cells.held(cell).cloned() else { return Err(Poison) };
+            if same(&value, &Value::Unit) || matches!(value, Value::Never) {
+                payload.push(Payload { cell, form: CarriedForm::Unit, leaves: Leaves::default() });
+                continue;
+            }
+            let own: Vec<Term> = now.iter().chain(index).copied().collect();
+            if self.depends_on_lengths(&value, &own) {
+                return Err(self.error(l.range, catalogue::changing_length()));
+            }
+            let mut leaves = Leaves::default();
+            let mut key = l.key.for_variable(&format!("={k}.{}", payload.len()));
+            let Some(form) = self.flatten(&value, &mut key, &mut leaves, l.range)? else {
+                let found = self.describe(&value);
+                return Err(self.error(l.range, catalogue::carried_kind(&found)));
+            };
+            payload.push(Payload { cell, form, leaves });
+        }
+        Ok((flag, payload))
     }
 
     /// The elements that a step has pushed.
