@@ -3,8 +3,8 @@
 //! fuse like any other sum.
 //!
 //! Its traversal does not only rewrite terms to terms, so it does not use the rewriting driver: it
-//! also writes records of loops ([`Loop`], [`Carry`], [`Rows`]), and it ends at the first term that
-//! cannot be emitted. In debug builds, the validator checks each term that a rule makes.
+//! also writes records of loops ([`opened::Loop`]), and it ends at the first term that cannot be
+//! emitted. In debug builds, the validator checks each term that a rule makes.
 //!
 //! It must never change the bits of a value on which a decision depends (contractions are
 //! reassociated in any case), never copy an operand, and never know how code is written.

@@ -1,5 +1,5 @@
-//! The body of a derived loop, and the values that it reads from the original loop: residuals, or
-//! carried arrays that it changes back to their earlier states.
+//! A derived loop while it is made: its operands and its body. From the original loop it reads
+//! residuals, or carried arrays that it changes back to their earlier states.
 //!
 //! This module must never compute the cotangents of a loop: `scan` does that.
 

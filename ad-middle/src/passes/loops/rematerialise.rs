@@ -219,53 +219,78 @@ impl Rematerialised {
     /// Builds the loop that takes the sums.
     fn made(&self, g: &mut Graph) -> Vec<(Term, Term)> {
         let old = &self.scan;
-        let (carried, captured) = (old.init.len(), old.captures.len());
-        let own: Vec<usize> = self.carries.iter().copied().collect();
-        let (mut captures, mut xs) = (old.captures.to_vec(), old.xs.to_vec());
-        // Terms outside of the loop that the sums read: loop-invariant ones, and ones that are read
-        // row by row.
-        let mut same: Vec<Term> = Vec::new();
-        let mut rows: Vec<Term> = Vec::new();
+        let new = self.operands(g);
+        let args = self.arguments(g, &new);
+        let old_results = g.instantiate(&old.body, &args);
+        let rows = self.summed_rows(g, &new, &old_results);
+        let mut results: Vec<Term> = new.carried.iter().map(|&k| old_results[k]).collect();
+        for s in &self.sums {
+            let sum = g.sum_axes(rows.done()[&s.of], &[axis(0)]);
+            results.push(sum);
+        }
+        let first = new.carried.len();
+        let scan = g.scan(Scan {
+            count: old.count,
+            reverse: old.reverse,
+            stop: None,
+            init: new.carried.iter().map(|&k| old.init[k]).collect(),
+            captures: old.captures.iter().chain(&new.same).copied().collect(),
+            xs: old.xs.iter().chain(&new.rows).copied().collect(),
+            body: Body { params: new.params.into(), results: results.into() },
+        });
+        self.sums.iter().enumerate().map(|(k, s)| (s.t, g.proj(scan, first + k))).collect()
+    }
+
+    /// The operands of the new loop.
+    fn operands(&self, g: &Graph) -> NewOperands {
+        let old = &self.scan;
+        let (mut same, mut rows): (SortedSet<Term>, SortedSet<Term>) = (SortedSet::new(), SortedSet::new());
         for s in &self.sums {
             for &t in &s.terms {
                 match (g.node(t), leading(g, t)) {
                     (Node::Prim(prim, args), _) if by_element(g, prim, args, s.of) => {}
                     _ if saved(g, t, self.loop_).is_some() => {}
-                    (Node::Prim(_, args), Some(true)) => same.push(args[0]),
-                    (Node::Prim(_, args), Some(false)) => rows.push(args[0]),
-                    _ => rows.push(t),
+                    (Node::Prim(_, args), Some(true)) => drop(same.insert(args[0])),
+                    (Node::Prim(_, args), Some(false)) => drop(rows.insert(args[0])),
+                    _ => drop(rows.insert(t)),
                 }
             }
         }
-        same.sort_unstable();
-        same.dedup();
-        same.retain(|&t| !matches!(g.node(t), Node::Lit(_)));
-        rows.sort_unstable();
-        rows.dedup();
-        captures.extend(&same);
-        xs.extend(&rows);
-        // The parameters: the remaining carried values, captures, rows.
-        let mut params: Vec<Type> = own.iter().map(|&k| old.body.params[k].clone()).collect();
-        params.extend(captures.iter().map(|&t| g.ty(t).clone()));
+        let same: Vec<Term> = same.into_iter().filter(|&t| !matches!(g.node(t), Node::Lit(_))).collect();
+        let rows: Vec<Term> = rows.into_iter().collect();
+        let carried: Vec<usize> = self.carries.iter().copied().collect();
+        let mut params: Vec<Type> = carried.iter().map(|&k| old.body.params[k].clone()).collect();
+        params.extend(old.captures.iter().map(|&t| g.ty(t).clone()));
+        let first_same = params.len();
+        params.extend(same.iter().map(|&t| g.ty(t).clone()));
+        params.extend_from_slice(&old.body.params[old.init.len() + old.captures.len()..]);
         let first_row = params.len();
-        params.extend_from_slice(&old.body.params[carried + captured..]);
         for &t in &rows {
             let Some((elem, shape)) = g.ty(t).as_array() else { continue };
             params.push(Type::Array(elem, shape[1..].into()));
         }
-        let param = |g: &mut Graph, k: usize| g.param(k, params[k].clone());
+        NewOperands { carried, same, rows, params, first_same, first_row }
+    }
+
+    /// The arguments of the body of the original loop.
+    fn arguments(&self, g: &mut Graph, new: &NewOperands) -> Vec<Term> {
+        let old = &self.scan;
         let mut args = Vec::new();
-        for k in 0..carried {
+        for k in 0..old.init.len() {
             // A carried value that no row depends on is not read.
-            args.push(match own.iter().position(|&c| c == k) {
-                Some(k) => param(g, k),
-                None => g.param(params.len() + k, old.body.params[k].clone()),
+            args.push(match new.carried.iter().position(|&c| c == k) {
+                Some(k) => new.param(g, k),
+                None => g.param(new.params.len() + k, old.body.params[k].clone()),
             });
         }
-        args.extend((0..captured).map(|k| param(g, own.len() + k)).collect::<Vec<Term>>());
-        args.extend((0..old.xs.len()).map(|k| param(g, first_row + k)).collect::<Vec<Term>>());
-        let mut results = g.instantiate(&old.body, &args);
-        let own_results: Vec<Term> = own.iter().map(|&k| results[k]).collect();
+        let captures = new.carried.len()..new.first_same;
+        let xs = new.first_row - old.xs.len()..new.first_row;
+        args.extend(captures.chain(xs).map(|k| new.param(g, k)).collect::<Vec<Term>>());
+        args
+    }
+
+    /// The rows of the terms that the sums read, given the results of the original body.
+    fn summed_rows(&self, g: &mut Graph, new: &NewOperands, old_results: &[Term]) -> Rewriter {
         let mut made = Rewriter::default();
         for s in &self.sums {
             for &t in &s.terms {
@@ -276,37 +301,52 @@ impl Rematerialised {
                             let args: Vec<Term> = args.iter().map(|a| made[a]).collect();
                             g.prim(prim.clone(), &args)
                         }
-                        _ if saved(g, t, self.loop_).is_some() => results[saved(g, t, self.loop_).unwrap_or(0)],
+                        _ if let Some(k) = saved(g, t, self.loop_) => old_results[k],
                         (Node::Prim(Prim::Replicate(axes), args), Some(leads)) => {
-                            let list = if leads { &same } else { &rows };
-                            let first = if leads { own.len() + captured } else { first_row + old.xs.len() };
-                            let row = match list.binary_search(&args[0]) {
-                                Ok(k) => param(g, first + k),
-                                Err(_) => args[0],
-                            };
+                            let row = if leads { new.same(g, args[0]) } else { new.row(g, args[0]) };
                             let inner: Vec<u8> = axes.iter().filter(|&&a| a > 0).map(|a| a - 1).collect();
                             let sizes = if leads { &args[2..] } else { &args[1..] };
-                            g.replicate_axes(row, &inner, sizes)
+                            g.replicate_axes(row.unwrap_or(args[0]), &inner, sizes)
                         }
-                        _ => match rows.binary_search(&t) {
-                            Ok(k) => param(g, first_row + old.xs.len() + k),
-                            Err(_) => t,
-                        },
+                        _ => new.row(g, t).unwrap_or(t),
                     })
                 });
             }
         }
-        results = own_results;
-        for s in &self.sums {
-            let sum = g.sum_axes(made.done()[&s.of], &[axis(0)]);
-            results.push(sum);
-        }
-        let init = own.iter().map(|&k| old.init[k]).collect();
-        let body = Body { params: params.into(), results: results.into() };
-        let (count, reverse) = (old.count, old.reverse);
-        let scan = g.scan(Scan { count, reverse, stop: None, init, captures: captures.into(), xs: xs.into(), body });
-        let new: Vec<(Term, usize)> = self.sums.iter().enumerate().map(|(k, s)| (s.t, own.len() + k)).collect();
-        new.into_iter().map(|(t, k)| (t, g.proj(scan, k))).collect()
+        made
+    }
+}
+
+/// The operands of the loop that takes the sums. Its parameters are the remaining carried values,
+/// the captures, `same`, the rows of the original loop, and `rows`.
+struct NewOperands {
+    /// The carried values that remain.
+    carried: Vec<usize>,
+    /// Terms outside of the loop that the sums read: loop-invariant ones, and ones that are read
+    /// row by row.
+    same: Vec<Term>,
+    rows: Vec<Term>,
+    params: Vec<Type>,
+    /// The numbers of the first parameters for `same` and `rows`.
+    first_same: usize,
+    first_row: usize,
+}
+
+impl NewOperands {
+    fn param(&self, g: &mut Graph, k: usize) -> Term {
+        g.param(k, self.params[k].clone())
+    }
+
+    /// The parameter for a loop-invariant term.
+    fn same(&self, g: &mut Graph, t: Term) -> Option<Term> {
+        let k = self.same.binary_search(&t).ok()?;
+        Some(self.param(g, self.first_same + k))
+    }
+
+    /// The parameter for a row of a term.
+    fn row(&self, g: &mut Graph, t: Term) -> Option<Term> {
+        let k = self.rows.binary_search(&t).ok()?;
+        Some(self.param(g, self.first_row + k))
     }
 }
 

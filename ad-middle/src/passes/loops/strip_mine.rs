@@ -56,11 +56,24 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
+/// The body of a loop over blocks.
+struct BlockBody {
+    /// Its parameters: the carried values, the captures, the arrays whose rows iterations consume,
+    /// and the number of the block.
+    params: Vec<Type>,
+    /// The summands of each carried value, as terms of the original body.
+    added: Vec<Vec<Term>>,
+}
+
+/// Whether consumed rows are the numbers of the iterations.
+fn is_counted(g: &Graph, x: Term) -> bool {
+    matches!(g.node(x), Node::Prim(Prim::Iota, _))
+}
+
 impl Distribution<'_> {
     /// The loop over blocks, then a block of the remaining iterations, if there are any; as a tuple
     /// of their results.
     fn strip_mined(mut self, analyses: &mut Analyses) -> Option<Term> {
-        let (carries, captures) = (self.carries(), self.scan.captures.len());
         let added = self.added()?;
         let all: Vec<Term> = added.concat();
         let (saved, loops) = self.saved_numbers(&all)?;
@@ -80,68 +93,71 @@ impl Distribution<'_> {
         let count = self.scan.count;
         let done = self.g.int(IntOp::Mul, blocks, size);
         let rest = self.g.int(IntOp::Sub, count, done);
-        // Consumed rows are read by the number of the iteration.
-        let counted = |g: &Graph, x: Term| matches!(g.node(x), Node::Prim(Prim::Iota, _));
-        let read: Vec<Term> = self.scan.xs.iter().copied().filter(|&x| !counted(self.g, x)).collect();
+        let read: Vec<Term> = self.scan.xs.iter().copied().filter(|&x| !is_counted(self.g, x)).collect();
         let outer: Vec<Term> = self.scan.captures.iter().chain(&read).copied().collect();
-        let mut params: Vec<Type> = self.scan.body.params[..carries].to_vec();
+        let mut params: Vec<Type> = self.scan.body.params[..self.carries()].to_vec();
         params.extend(outer.iter().map(|&t| self.g.ty(t).clone()));
         let index = Type::scalar(Elem::USIZE);
         params.push(index.clone());
         let step = self.g.param(params.len() - 1, index);
-        let args = |me: &mut Self, at: Term| -> Vec<Term> {
-            let mut args: Vec<Term> = (0..carries + captures).map(|k| me.g.param(k, params[k].clone())).collect();
-            let mut next = carries + captures;
-            for x in me.scan.xs.clone() {
-                if counted(me.g, x) {
-                    args.push(at);
-                    continue;
-                }
-                let all = me.g.param(next, params[next].clone());
-                args.push(me.g.index(all, &[at]));
-                next += 1;
-            }
-            args
-        };
-        let adding = |me: &mut Self, at: Term| -> Vec<Term> {
-            let args = args(me, at);
-            let body = Body { params: me.scan.body.params.clone(), results: all.clone().into() };
-            me.g.instantiate(&body, &args)
-        };
-        let sums = |me: &mut Self, each: Vec<Term>| -> Box<[Term]> {
-            let mut each = each.into_iter();
-            (0..carries)
-                .map(|k| {
-                    let own = me.g.param(k, params[k].clone());
-                    let mine: Vec<Term> = (&mut each).take(added[k].len()).collect();
-                    mine.into_iter().rev().fold(own, |sum, e| me.g.add(sum, e))
-                })
-                .collect()
-        };
-        // A block with this first iteration and this number of iterations.
-        let block = |me: &mut Self, first: Term, size: Term| {
-            let lane = me.g.fresh();
-            let lane_term = me.g.mk(Node::Var(lane));
-            let at = me.g.int(IntOp::Add, first, lane_term);
-            let terms = adding(me, at);
-            let mut lift = Lift::of_block(me.g, lane, size);
-            let all_lanes: Vec<Term> = terms.into_iter().map(|e| lift.lift(e)).collect();
-            let each: Vec<Term> = all_lanes.into_iter().map(|e| me.sum_of_lanes(e)).collect();
-            sums(me, each)
-        };
+        let body = BlockBody { params, added };
         let first = self.g.int(IntOp::Mul, step, size);
-        let full = block(&mut self, first, size);
-        let left = block(&mut self, done, rest);
+        let full = self.block(&body, first, size);
+        let left = self.block(&body, done, rest);
         let steps = self.g.iota(blocks);
-        let (init, captures) = (self.scan.init.clone(), outer.clone().into());
-        let body = Body { params: params.clone().into(), results: full };
-        let scan = Scan { count: blocks, reverse: false, stop: None, init, captures, xs: [steps].into(), body };
-        let scan = self.g.scan(scan);
-        let mut args: Vec<Term> = (0..carries).map(|k| self.g.proj(scan, k)).collect();
+        let params: Box<[Type]> = body.params.into();
+        let scan = self.g.scan(Scan {
+            count: blocks,
+            reverse: false,
+            stop: None,
+            init: self.scan.init.clone(),
+            captures: outer.clone().into(),
+            xs: [steps].into(),
+            body: Body { params: params.clone(), results: full },
+        });
+        let mut args: Vec<Term> = (0..self.carries()).map(|k| self.g.proj(scan, k)).collect();
         args.extend(outer);
         args.push(first);
-        let parts = self.g.instantiate(&Body { params: params.into(), results: left }, &args);
+        let parts = self.g.instantiate(&Body { params, results: left }, &args);
         Some(self.g.tuple(&parts))
+    }
+
+    /// The carried values after a block with this first iteration and this number of iterations.
+    fn block(&mut self, body: &BlockBody, first: Term, size: Term) -> Box<[Term]> {
+        let lane = self.g.fresh();
+        let lane_term = self.g.mk(Node::Var(lane));
+        let at = self.g.int(IntOp::Add, first, lane_term);
+        let args = self.arguments_at(body, at);
+        let summands = Body { params: self.scan.body.params.clone(), results: body.added.concat().into() };
+        let terms = self.g.instantiate(&summands, &args);
+        let mut lift = Lift::of_block(self.g, lane, size);
+        let all_lanes: Vec<Term> = terms.into_iter().map(|e| lift.lift(e)).collect();
+        let sums: Vec<Term> = all_lanes.into_iter().map(|e| self.sum_of_lanes(e)).collect();
+        let mut sums = sums.into_iter();
+        (0..self.carries())
+            .map(|k| {
+                let own = self.g.param(k, body.params[k].clone());
+                let mine: Vec<Term> = (&mut sums).take(body.added[k].len()).collect();
+                mine.into_iter().rev().fold(own, |sum, e| self.g.add(sum, e))
+            })
+            .collect()
+    }
+
+    /// The arguments of the original body in the iteration `at`. Consumed rows are read by its
+    /// number.
+    fn arguments_at(&mut self, body: &BlockBody, at: Term) -> Vec<Term> {
+        let mut next = self.carries() + self.scan.captures.len();
+        let mut args: Vec<Term> = (0..next).map(|k| self.g.param(k, body.params[k].clone())).collect();
+        for x in self.scan.xs.clone() {
+            if is_counted(self.g, x) {
+                args.push(at);
+                continue;
+            }
+            let all = self.g.param(next, body.params[next].clone());
+            args.push(self.g.index(all, &[at]));
+            next += 1;
+        }
+        args
     }
 
     /// The summands that each iteration adds to each carried value, if it does nothing else.
