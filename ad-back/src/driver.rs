@@ -59,34 +59,10 @@ impl Driver<'_> {
             // A routine without arrays on the heap does not read its workspace.
             self.add(Statement { code: quote!(let _ = &workspace_;).into(), effect: true, ..Statement::default() });
         }
-        let (mut k, plan) = (0, self.plan);
-        while let Some(&step) = plan.order.get(k) {
-            match plan.tiles.iter().find(|t| t.steps.start == k) {
-                Some(tile) => {
-                    self.blocks(tile)?;
-                    k = tile.steps.end;
-                }
-                None => {
-                    self.step(step)?;
-                    k += 1;
-                }
-            }
-        }
+        self.steps()?;
         self.reserve();
         let statements = std::mem::take(&mut self.statements);
-        let mut needed: Vec<Term> = Vec::new();
-        for out in result.leaves() {
-            let t = out.term;
-            // A result that is returned as a literal is not stored.
-            let read = self.result_parts(out).unwrap_or_else(|| vec![t]);
-            for &t in &read {
-                if let Some((_, named)) = self.inlined.get(&t) {
-                    needed.extend(named);
-                }
-            }
-            needed.extend(read);
-            needed.extend(self.g.shape(t));
-        }
+        let needed = self.needed_by(result);
         let mut statements = live(statements, needed.iter().copied());
         let mut all: HashSet<Term> = needed.iter().copied().collect();
         all.extend(statements.iter().flat_map(Statement::names_all));
@@ -106,11 +82,60 @@ impl Driver<'_> {
         }
         let returned: HashSet<Term> = needed.into_iter().collect();
         let code = nested(&statements, &returned, &self);
+        let value = self.return_value(result, destinations)?;
+        let parts = self.parts_of_parameters(destinations);
+        if let Some(t) = self.missing.get() {
+            return Err(format!("%{} is used before it is computed", t.index()));
+        }
+        let functions = &self.functions;
+        let tokens = [quote!(#(#functions)*), quote!(#parts #code #value)];
+        let notes = statements.into_iter().flat_map(|s| s.notes).chain(self.notes.take());
+        Ok((tokens, notes.collect()))
+    }
+
+    /// Writes all steps of the plan.
+    fn steps(&mut self) -> Result<(), String> {
+        let (mut k, plan) = (0, self.plan);
+        while let Some(&step) = plan.order.get(k) {
+            match plan.tiles.iter().find(|t| t.steps.start == k) {
+                Some(tile) => {
+                    self.blocks(tile)?;
+                    k = tile.steps.end;
+                }
+                None => {
+                    self.step(step)?;
+                    k += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The terms that the results need, and their sizes.
+    fn needed_by(&self, result: &OutputTree) -> Vec<Term> {
+        let mut needed: Vec<Term> = Vec::new();
+        for out in result.leaves() {
+            let t = out.term;
+            // A result that is returned as a literal is not stored.
+            let read = self.result_parts(out).unwrap_or_else(|| vec![t]);
+            for &t in &read {
+                if let Some((_, named)) = self.inlined.get(&t) {
+                    needed.extend(named);
+                }
+            }
+            needed.extend(read);
+            needed.extend(self.g.shape(t));
+        }
+        needed
+    }
+
+    /// The code for the value that the routine returns.
+    fn return_value(&mut self, result: &OutputTree, destinations: &[Ident]) -> Result<TokenStream, String> {
         let mut left: HashMap<Term, u32> = HashMap::new();
         for t in result.terms() {
             *left.entry(t).or_default() += 1;
         }
-        let value = match result {
+        Ok(match result {
             OutputTree::Tuple(parts) if !destinations.is_empty() => {
                 let mut written = self.write_out()?;
                 written.extend(self.replaced(&parts[1], destinations, &mut left)?);
@@ -126,15 +151,7 @@ impl Driver<'_> {
                     self.present(value)
                 }
             },
-        };
-        let parts = self.parts_of_parameters(destinations);
-        if let Some(t) = self.missing.get() {
-            return Err(format!("%{} is used before it is computed", t.index()));
-        }
-        let functions = &self.functions;
-        let tokens = [quote!(#(#functions)*), quote!(#parts #code #value)];
-        let notes = statements.into_iter().flat_map(|s| s.notes).chain(self.notes.take());
-        Ok((tokens, notes.collect()))
+        })
     }
 
     pub(super) fn step(&mut self, k: usize) -> Result<(), String> {

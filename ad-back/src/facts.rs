@@ -274,81 +274,89 @@ impl Facts<'_> {
                 }
                 _ => self.elements(*t, false),
             },
-            Work::Nest { domain, items: terms } => {
-                let terms: Vec<Term> = terms.iter().copied().filter(|&t| wanted(t)).collect();
-                let terms = &terms[..];
-                let mut kernel = Kernel::new(g, plan, self.hints, domain.clone(), members(g, terms));
-                let identity = kernel.identity().to_vec();
-                let (items, _) = items(g, plan, &mut kernel, (domain, &identity), terms, k).ok()?;
-                let mut roots = Vec::new();
-                let mut adds = 0;
-                for item in &items {
-                    match item {
-                        Item::Fold { out, value, .. } => {
-                            adds += usize::from(g.elem(*out).is_real());
-                            roots.push(*value);
-                        }
-                        Item::Store { value, .. } | Item::Scatter { value, .. } | Item::Block { value, .. } => {
-                            roots.push(*value);
-                        }
-                    }
+            Work::Nest { domain, items } => {
+                let terms: Vec<Term> = items.iter().copied().filter(|&t| wanted(t)).collect();
+                self.counts_of_nest(k, domain, &terms)
+            }
+            Work::Whole(t) => self.counts_of_whole(*t),
+        }
+    }
+
+    /// The operations of a nest over this domain that computes these terms of statement `k`.
+    fn counts_of_nest(&self, k: usize, domain: &[Term], terms: &[Term]) -> Option<Vec<Count>> {
+        let (g, plan) = (self.g, self.plan);
+        let mut kernel = Kernel::new(g, plan, self.hints, domain.to_vec(), members(g, terms));
+        let identity = kernel.identity().to_vec();
+        let (items, _) = items(g, plan, &mut kernel, (domain, &identity), terms, k).ok()?;
+        let mut roots = Vec::new();
+        let mut adds = 0;
+        for item in &items {
+            match item {
+                Item::Fold { out, value, .. } => {
+                    adds += usize::from(g.elem(*out).is_real());
+                    roots.push(*value);
                 }
-                let mut counts = self.of_kernel(&kernel, &roots);
-                if adds > 0 {
-                    counts.push(Count { times: self.formulas(domain), arithmetic: adds, ..Count::default() });
+                Item::Store { value, .. } | Item::Scatter { value, .. } | Item::Block { value, .. } => {
+                    roots.push(*value);
+                }
+            }
+        }
+        let mut counts = self.of_kernel(&kernel, &roots);
+        if adds > 0 {
+            counts.push(Count { times: self.formulas(domain), arithmetic: adds, ..Count::default() });
+        }
+        Some(counts)
+    }
+
+    /// The operations of a statement that computes a whole array.
+    fn counts_of_whole(&self, t: Term) -> Option<Vec<Count>> {
+        let g = self.g;
+        match g.node(t) {
+            Node::Prim(Prim::Contract(spec), args) => {
+                let mut sizes: HashMap<u8, Term> = HashMap::new();
+                for (labels, &arg) in [&spec.a, &spec.b].into_iter().zip(args) {
+                    sizes.extend(labels.iter().copied().zip(g.shape(arg).iter().copied()));
+                }
+                let mut all: Vec<(u8, Term)> = sizes.into_iter().collect();
+                all.sort_unstable();
+                let times = all.iter().map(|&(_, n)| self.formula(n, DEPTH)).collect();
+                Some(vec![Count { times, arithmetic: 2, ..Count::default() }])
+            }
+            Node::Scatter { put, src, .. } => {
+                let mut counts = self.elements(*src, true)?;
+                if *put == Put::Add && g.elem(*src).is_real() {
+                    let times = self.formulas(g.shape(*src));
+                    counts.push(Count { times, arithmetic: 1, ..Count::default() });
                 }
                 Some(counts)
             }
-            Work::Whole(t) => match g.node(*t) {
-                Node::Prim(Prim::Contract(spec), args) => {
-                    let mut sizes: HashMap<u8, Term> = HashMap::new();
-                    for (labels, &arg) in [&spec.a, &spec.b].into_iter().zip(args) {
-                        sizes.extend(labels.iter().copied().zip(g.shape(arg).iter().copied()));
-                    }
-                    let mut all: Vec<(u8, Term)> = sizes.into_iter().collect();
-                    all.sort_unstable();
-                    let times = all.iter().map(|&(_, n)| self.formula(n, DEPTH)).collect();
-                    Some(vec![Count { times, arithmetic: 2, ..Count::default() }])
+            Node::Prim(
+                Prim::Reduce(
+                    Reduce::Max | Reduce::Min | Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any,
+                    _,
+                ),
+                args,
+            ) => self.reduced(args[0]),
+            Node::Prim(
+                Prim::Sum(_)
+                | Prim::Reduce(Reduce::InOrder | Reduce::FromZero | Reduce::Unrolled | Reduce::Lanes | Reduce::Fours, _),
+                args,
+            ) => self.reduced(args[0]),
+            Node::Prim(Prim::Stack, args) => {
+                let mut counts = Vec::new();
+                for &arg in args.iter() {
+                    counts.extend(self.elements(arg, true)?);
                 }
-                Node::Scatter { put, src, .. } => {
-                    let mut counts = self.elements(*src, true)?;
-                    if *put == Put::Add && g.elem(*src).is_real() {
-                        let times = self.formulas(g.shape(*src));
-                        counts.push(Count { times, arithmetic: 1, ..Count::default() });
-                    }
-                    Some(counts)
-                }
-                Node::Prim(
-                    Prim::Reduce(
-                        Reduce::Max | Reduce::Min | Reduce::ArgMax | Reduce::ArgMin | Reduce::All | Reduce::Any,
-                        _,
-                    ),
-                    args,
-                ) => self.reduced(args[0]),
-                Node::Prim(
-                    Prim::Sum(_)
-                    | Prim::Reduce(
-                        Reduce::InOrder | Reduce::FromZero | Reduce::Unrolled | Reduce::Lanes | Reduce::Fours,
-                        _,
-                    ),
-                    args,
-                ) => self.reduced(args[0]),
-                Node::Prim(Prim::Stack, args) => {
-                    let mut counts = Vec::new();
-                    for &arg in args.iter() {
-                        counts.extend(self.elements(arg, true)?);
-                    }
-                    Some(counts)
-                }
-                Node::Lit(_) | Node::Cond { .. } => Some(Vec::new()),
-                Node::Prim(Prim::Replicate(_) | Prim::Iota, _) => Some(Vec::new()),
-                Node::Prim(Prim::Slice(_) | Prim::Pad(_) | Prim::Transpose(_) | Prim::Reshape | Prim::Recast, args) => {
-                    self.elements(args[0], true)
-                }
-                Node::Gather { src, .. } => self.elements(*src, true).filter(Vec::is_empty),
-                Node::Prim(prim, _) if prim.is_elementwise() => self.elements(*t, false),
-                _ => None,
-            },
+                Some(counts)
+            }
+            Node::Lit(_) | Node::Cond { .. } => Some(Vec::new()),
+            Node::Prim(Prim::Replicate(_) | Prim::Iota, _) => Some(Vec::new()),
+            Node::Prim(Prim::Slice(_) | Prim::Pad(_) | Prim::Transpose(_) | Prim::Reshape | Prim::Recast, args) => {
+                self.elements(args[0], true)
+            }
+            Node::Gather { src, .. } => self.elements(*src, true).filter(Vec::is_empty),
+            Node::Prim(prim, _) if prim.is_elementwise() => self.elements(t, false),
+            _ => None,
         }
     }
 

@@ -28,7 +28,7 @@ use super::kernel::Id;
 use super::rust::Expr;
 use ad_ir::ir::{Node, Put, Term};
 use ad_ir::prim::{Prim, Reduce};
-use loops::{lanes, rest_of};
+use loops::rest_of;
 pub(super) use state::{Arg, Extremum, Nest, NestFunction, NestRange};
 
 /// A nest without loops, as the driver inlines it into its own statement.
@@ -63,7 +63,7 @@ impl Nest<'_, '_> {
         self.isa = self.inlined || self.within || self.pays();
         self.fuse();
         self.shorten();
-        let (lanes, lane_count) = (self.in_lanes(), lanes());
+        let lanes = self.in_lanes();
         let mut returns = Vec::new();
         let mut return_values = Vec::new();
         let mut accumulators: HashMap<Term, Ident> = HashMap::new();
@@ -84,43 +84,7 @@ impl Nest<'_, '_> {
                 continue;
             }
             let start = d - suffix;
-            let elem = self.g.elem(*out);
-            let zero = if *fold == Fold::All { quote!(true) } else { self.zero_of(*out) };
-            let ty = self.style.ty(elem);
-            let total = if lanes && *fold == Fold::Sum && elem.is_real() {
-                let base = self.driver[out].to_string();
-                let acc = self.names.fresh(&format!("{base}_lanes"));
-                let rest = rest_of(&acc);
-                self.names.reserve(&rest.to_string());
-                self.push(start, 0, &quote!(let mut #acc = [#zero; #lane_count];));
-                accumulators.insert(*out, acc.clone());
-                if suffix == 1 {
-                    // The sum is over one row, so it has the order of `kernel::sum`.
-                    self.closing.push((acc, rest.clone()));
-                    quote!(#rest)
-                } else if elem == SINGLE_PRECISION {
-                    self.wide.insert(*out);
-                    self.push(start, 0, &quote!(let mut #rest: f64 = 0.0;));
-                    let lanes = self.style.kernel("lanes");
-                    quote!((f64::from(#lanes(#acc)) + #rest) as f32)
-                } else {
-                    self.push(start, 0, &quote!(let mut #rest = #zero;));
-                    let total = self.style.kernel("total");
-                    quote!(#total(#acc, #rest))
-                }
-            } else if *fold == Fold::Sum && elem == SINGLE_PRECISION {
-                self.wide.insert(*out);
-                let acc = self.names.fresh(&format!("{}_sum", self.driver[out]));
-                self.push(start, 0, &quote!(let mut #acc: f64 = 0.0;));
-                accumulators.insert(*out, acc.clone());
-                quote!(#acc as f32)
-            } else {
-                let base = self.driver[out].to_string();
-                let acc = self.names.fresh(&format!("{base}_sum"));
-                self.push(start, 0, &quote!(let mut #acc: #ty = #zero;));
-                accumulators.insert(*out, acc.clone());
-                quote!(#acc)
-            };
+            let total = self.accumulator((*out, *fold), (start, suffix), lanes, &mut accumulators);
             if self.g.rank(*out) == 0 {
                 returns.push(*out);
                 if start == 0 {
@@ -133,15 +97,8 @@ impl Nest<'_, '_> {
                 self.post[start].extend(put);
                 continue;
             }
-            let loops: Vec<usize> = (0..d).filter(|&v| !reduced[v]).collect();
-            let ix: Vec<Expr> = loops.iter().map(|&v| self.var(v)).collect();
-            let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
-            let at = self.linear(&ix, &sizes, true).tokens;
-            let of = &self.arg_names[out];
-            let place = quote!(#of[#at]);
             let again = *added || reduced[..start].iter().any(|r| *r);
-            let post =
-                if again { self.accumulate(*fold, elem, &place, &Expr::atom(total)) } else { quote!(#place = #total;) };
+            let post = self.total_in_memory((*out, *fold), &reduced, again, total);
             self.post[start].extend(post);
         }
         let begun = if lanes { None } else { self.register_blocked() }
@@ -152,6 +109,73 @@ impl Nest<'_, '_> {
         self.summary.overlapping = !lanes && !self.summary.register_blocked && self.overlaps();
         let body = self.body(lanes, &accumulators)?;
         Ok(self.finished((name, doc), &body, (returns, &return_values), begun))
+    }
+
+    /// Declares the accumulator of a sum before loop `start`: one number, or one for each lane. The
+    /// sum is over the last `suffix` loops. Returns its total.
+    fn accumulator(
+        &mut self,
+        (out, fold): (Term, Fold),
+        (start, suffix): (usize, usize),
+        lanes: bool,
+        accumulators: &mut HashMap<Term, Ident>,
+    ) -> TokenStream {
+        let elem = self.g.elem(out);
+        let zero = if fold == Fold::All { quote!(true) } else { self.zero_of(out) };
+        let base = self.driver[&out].to_string();
+        if lanes && fold == Fold::Sum && elem.is_real() {
+            let lane_count = loops::lanes();
+            let acc = self.names.fresh(&format!("{base}_lanes"));
+            let rest = rest_of(&acc);
+            self.names.reserve(&rest.to_string());
+            self.push(start, 0, &quote!(let mut #acc = [#zero; #lane_count];));
+            accumulators.insert(out, acc.clone());
+            if suffix == 1 {
+                // The sum is over one row, so it has the order of `kernel::sum`.
+                self.closing.push((acc, rest.clone()));
+                return quote!(#rest);
+            }
+            if elem == SINGLE_PRECISION {
+                self.wide.insert(out);
+                self.push(start, 0, &quote!(let mut #rest: f64 = 0.0;));
+                let lanes = self.style.kernel("lanes");
+                return quote!((f64::from(#lanes(#acc)) + #rest) as f32);
+            }
+            self.push(start, 0, &quote!(let mut #rest = #zero;));
+            let total = self.style.kernel("total");
+            return quote!(#total(#acc, #rest));
+        }
+        let acc = self.names.fresh(&format!("{base}_sum"));
+        accumulators.insert(out, acc.clone());
+        if fold == Fold::Sum && elem == SINGLE_PRECISION {
+            self.wide.insert(out);
+            self.push(start, 0, &quote!(let mut #acc: f64 = 0.0;));
+            return quote!(#acc as f32);
+        }
+        let ty = self.style.ty(elem);
+        self.push(start, 0, &quote!(let mut #acc: #ty = #zero;));
+        quote!(#acc)
+    }
+
+    /// Writes the total of a sum to its element, or adds it to what is there.
+    fn total_in_memory(
+        &mut self,
+        (out, fold): (Term, Fold),
+        reduced: &[bool],
+        again: bool,
+        total: TokenStream,
+    ) -> TokenStream {
+        let loops: Vec<usize> = (0..self.depth).filter(|&v| !reduced[v]).collect();
+        let ix: Vec<Expr> = loops.iter().map(|&v| self.var(v)).collect();
+        let sizes: Vec<Term> = loops.iter().map(|&v| self.k.loops[v]).collect();
+        let at = self.linear(&ix, &sizes, true).tokens;
+        let of = &self.arg_names[&out];
+        let place = quote!(#of[#at]);
+        if again {
+            self.accumulate(fold, self.g.elem(out), &place, &Expr::atom(total))
+        } else {
+            quote!(#place = #total;)
+        }
     }
 
     /// The initial value of a sum (its neutral element).

@@ -95,23 +95,7 @@ fn planned(
     decided: Option<&Decided>,
     stored: &SortedSet<Term>,
 ) -> Result<(Plan, SortedSet<Term>), String> {
-    let mut roots: Vec<Term> = results.to_vec();
-    roots.extend(checks.iter().flat_map(|c| c.reads.iter().copied()));
-    // Sizes occur in types and are not children of terms.
-    let mut sizes: SortedSet<Term> = SortedSet::new();
-    for t in loops.reachable(g, &roots) {
-        if let Some((_, shape)) = g.ty(t).as_array() {
-            sizes.extend(shape);
-        }
-    }
-    roots.extend(&sizes);
-    let mut reach = loops.reachable(g, &roots);
-    loops.keep(&reach);
-    // All results of a live loop have names.
-    let named: Vec<Term> = loops.all.iter().flat_map(|l| l.carries.iter().map(|c| c.last)).collect();
-    reach.extend(named);
-    reach.sort_unstable();
-    reach.dedup();
+    let (roots, reach) = live_terms(g, &mut loops, results, checks);
     let scopes = LoopScopes::new(g, &loops, &reach);
     let exact = exact::of_lowered(g, &loops, &reach, decided);
     // Loops read their initial values, next values and rows in full.
@@ -159,28 +143,58 @@ fn planned(
         scopes,
     };
     let (statements, of_term) = statements_of(g, &plan, &reach, checks, (&sets, &guard))?;
-    let mut copied = SortedSet::new();
-    for scope in 0..=plan.bodies.len() {
-        let own: Vec<usize> = (0..statements.len()).filter(|&s| statements[s].scope == scope).collect();
-        let all = Shared { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
-        let wanted = match scope {
-            0 => in_place_updates_of_caller(&all, &own, &plan, onto),
-            _ => in_place_updates(&all, &own, &plan, scope - 1),
-        };
-        let (order, chosen) = list_schedule_with(&all, &own, wanted)
-            .ok_or_else(|| "the conditions of the program depend on each other".to_string())?;
-        if scope > 0 {
-            copied.extend(updated(g, &plan, scope - 1).filter(|now| chosen.iter().all(|c| c.now != *now)));
-        }
-        let in_place: Vec<(Term, Term)> = chosen.iter().flat_map(InPlace::terms).collect();
-        plan.in_place.extend(in_place);
-        group(&all, &mut plan, &order, scope);
-    }
+    let all = Shared { g, statements: &statements, of_term: &of_term, checks, sets: &sets };
+    let copied = order_statements(&all, &mut plan, onto)?;
     for list in plan.readers.values_mut() {
         list.sort_unstable();
         list.dedup();
     }
     Ok((plan, copied))
+}
+
+/// The results, the terms that checks read, and all sizes; and the terms that these reach. Loops
+/// that none of them reaches are removed.
+fn live_terms(g: &Graph, loops: &mut Loops, results: &[Term], checks: &[CheckTerms]) -> (Vec<Term>, Vec<Term>) {
+    let mut roots: Vec<Term> = results.to_vec();
+    roots.extend(checks.iter().flat_map(|c| c.reads.iter().copied()));
+    // Sizes occur in types and are not children of terms.
+    let mut sizes: SortedSet<Term> = SortedSet::new();
+    for t in loops.reachable(g, &roots) {
+        if let Some((_, shape)) = g.ty(t).as_array() {
+            sizes.extend(shape);
+        }
+    }
+    roots.extend(&sizes);
+    let mut reach = loops.reachable(g, &roots);
+    loops.keep(&reach);
+    // All results of a live loop have names.
+    let named: Vec<Term> = loops.all.iter().flat_map(|l| l.carries.iter().map(|c| c.last)).collect();
+    reach.extend(named);
+    reach.sort_unstable();
+    reach.dedup();
+    (roots, reach)
+}
+
+/// Puts the statements of the routine and of each loop in order. Returns the carried arrays that
+/// steps of a loop update, but not in place.
+fn order_statements(all: &Shared<'_>, plan: &mut Plan, onto: &[(Term, Term)]) -> Result<SortedSet<Term>, String> {
+    let mut copied = SortedSet::new();
+    for scope in 0..=plan.bodies.len() {
+        let own: Vec<usize> = (0..all.statements.len()).filter(|&s| all.statements[s].scope == scope).collect();
+        let wanted = match scope {
+            0 => in_place_updates_of_caller(all, &own, plan, onto),
+            _ => in_place_updates(all, &own, plan, scope - 1),
+        };
+        let (order, chosen) = list_schedule_with(all, &own, wanted)
+            .ok_or_else(|| "the conditions of the program depend on each other".to_string())?;
+        if scope > 0 {
+            copied.extend(updated(all.g, plan, scope - 1).filter(|now| chosen.iter().all(|c| c.now != *now)));
+        }
+        let in_place: Vec<(Term, Term)> = chosen.iter().flat_map(InPlace::terms).collect();
+        plan.in_place.extend(in_place);
+        group(all, plan, &order, scope);
+    }
+    Ok(copied)
 }
 
 /// The number of uses of each term. `read` has the arrays that loops read in full.

@@ -12,7 +12,16 @@ use super::memory::Storage;
 use super::state::Driver;
 use ad_ir::ir::{Contraction, Term};
 use ad_ir::prim::Reduce;
-use ad_middle::passes::lowering::matrix::{Factor, as_product};
+use ad_middle::passes::lowering::matrix::{Factor, Product, as_product};
+
+/// A product that a kernel computes, and the code of its operands.
+struct ProductCall {
+    p: Product,
+    a: TokenStream,
+    b: TokenStream,
+    /// Whether a decision depends on its bits.
+    exact: bool,
+}
 
 impl Driver<'_> {
     /// A contraction that is a product of matrices or vectors.
@@ -32,44 +41,76 @@ impl Driver<'_> {
         };
         let a = self.operand(&p.a, &[&p.batch, &p.m, &p.k], &mut names);
         let b = self.operand(&p.b, &[&p.batch, &p.k, &p.n], &mut names);
-        let name = self.name(t);
+        self.name(t);
+        let call = ProductCall { p, a, b, exact };
         if g.rank(t) == 0 {
-            let whole = p.a.start.is_none() && p.b.start.is_none();
-            let copies = if exact || !whole || spec.absorbing() {
-                Vec::new()
-            } else {
-                self.copies_beside(t, [p.a.array, p.b.array], guard)
-            };
-            if !copies.is_empty() {
-                let dot = self.kernel("dot_with_copies");
-                let code = quote!(let #name = #dot(#a, #b, &mut [#(#copies),*]););
-                let defines = vec![t];
-                let code = code.into();
-                self.add(Statement { code, defines, names, effect: true, ..Statement::default() });
-                return Ok(());
-            }
-            let dot = self.kernel(if exact { "exact_dot" } else { "dot" });
-            let mut found = quote!(#dot(#a, #b));
-            if spec.absorbing() {
-                let (absorbed, [first, second]) = (self.kernel("absorbed_dot"), p.absorbs);
-                found = quote!(#absorbed(#found, #a, #b, [#first, #second]));
-            }
-            self.plain(guard, quote!(let #name = #found;), vec![t], names);
+            self.dot(t, spec, call, (guard, names));
             return Ok(());
         }
         let mut code = self.allocate_for_kernel(t, &mut names, guard, k);
-        let out = self.out(t);
-        let on_stack = matches!(self.memory.hold.get(&t), Some(Storage::Stack(_)));
-        let all_sizes = [&p.batch[..], &p.m, &p.k, &p.n].concat();
-        let of_sizes = |name: &str| {
-            self.note(Note::Kernel(name.into()));
-            self.kernel_of_sizes(name, &all_sizes)
+        code.push(self.product_of_arrays(t, &call, &mut names));
+        if spec.absorbing() {
+            let ProductCall { p, a, b, .. } = &call;
+            let (out, absorbed) = (self.out(t), self.kernel_of_product("absorbed", p));
+            let [batch, m, k, n] = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
+            let ([ta, tb], [za, zb]) = ([p.a.transposed, p.b.transposed], p.absorbs);
+            code.push(quote!(#absorbed(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n], [#za, #zb]);));
+        }
+        self.plain(guard, code, vec![t], names);
+        Ok(())
+    }
+
+    /// A product of two vectors.
+    fn dot(
+        &mut self,
+        t: Term,
+        spec: &Contraction,
+        ProductCall { p, a, b, exact }: ProductCall,
+        (guard, names): (&[Guard], Vec<Term>),
+    ) {
+        let name = self.name(t);
+        let whole = p.a.start.is_none() && p.b.start.is_none();
+        let copies = if exact || !whole || spec.absorbing() {
+            Vec::new()
+        } else {
+            self.copies_beside(t, [p.a.array, p.b.array], guard)
         };
-        let gemv = |stored_first: bool| of_sizes(if stored_first { "gemv_t" } else { "gemv" });
-        code.push(if !p.batch.is_empty() {
+        if !copies.is_empty() {
+            let dot = self.kernel("dot_with_copies");
+            let code = quote!(let #name = #dot(#a, #b, &mut [#(#copies),*]););
+            let defines = vec![t];
+            self.add(Statement { code: code.into(), defines, names, effect: true, ..Statement::default() });
+            return;
+        }
+        let dot = self.kernel(if exact { "exact_dot" } else { "dot" });
+        let mut found = quote!(#dot(#a, #b));
+        if spec.absorbing() {
+            let (absorbed, [first, second]) = (self.kernel("absorbed_dot"), p.absorbs);
+            found = quote!(#absorbed(#found, #a, #b, [#first, #second]));
+        }
+        self.plain(guard, quote!(let #name = #found;), vec![t], names);
+    }
+
+    /// The kernel of this name for the sizes of a product.
+    fn kernel_of_product(&self, name: &str, p: &Product) -> TokenStream {
+        self.note(Note::Kernel(name.into()));
+        self.kernel_of_sizes(name, &[&p.batch[..], &p.m, &p.k, &p.n].concat())
+    }
+
+    /// The call of the kernel for a product of matrices, or of a matrix and a vector.
+    fn product_of_arrays(
+        &mut self,
+        t: Term,
+        ProductCall { p, a, b, exact }: &ProductCall,
+        names: &mut Vec<Term>,
+    ) -> TokenStream {
+        let (out, exact) = (self.out(t), *exact);
+        let on_stack = matches!(self.memory.hold.get(&t), Some(Storage::Stack(_)));
+        let flag = |transposed: bool| format_ident!("{}", if transposed { "Transposed" } else { "Plain" });
+        let gemv = |stored_first: bool| self.kernel_of_product(if stored_first { "gemv_t" } else { "gemv" }, p);
+        if !p.batch.is_empty() {
             let kernel = self.kernel(if on_stack { "gemm_each_off_heap" } else { "gemm_each" });
-            let sizes = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
-            let [batch, m, k, n] = sizes;
+            let [batch, m, k, n] = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, names).tokens);
             let (ta, tb) = (p.a.transposed, p.b.transposed);
             quote!(#kernel(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n]);)
         } else if exact && (p.n.is_empty() || p.m.is_empty()) {
@@ -77,10 +118,9 @@ impl Driver<'_> {
             // the columns.
             let kernel = self.kernel("exact_gemv");
             let (rows, transposed) = if p.n.is_empty() { (&p.m, p.a.transposed) } else { (&p.n, !p.b.transposed) };
-            let [rows, inner] = [rows, &p.k].map(|s| self.product(s, &mut names).tokens);
-            let (matrix, vector) = if p.n.is_empty() { (&a, &b) } else { (&b, &a) };
-            let flag = format_ident!("{}", if transposed { "Transposed" } else { "Plain" });
-            let operand = self.kernel("Operand");
+            let [rows, inner] = [rows, &p.k].map(|s| self.product(s, names).tokens);
+            let (matrix, vector) = if p.n.is_empty() { (a, b) } else { (b, a) };
+            let (flag, operand) = (flag(transposed), self.kernel("Operand"));
             quote!(#kernel(#out, #operand::#flag(#matrix), #vector, [#rows, #inner]);)
         } else if p.n.is_empty() {
             let kernel = gemv(p.a.transposed);
@@ -94,21 +134,12 @@ impl Driver<'_> {
                 (false, true) => "exact_gemm",
                 (false, false) => "gemm",
             };
-            let (kernel, operand) = (of_sizes(kernel), self.kernel("Operand"));
-            let flag = |t: bool| format_ident!("{}", if t { "Transposed" } else { "Plain" });
+            let (kernel, operand) = (self.kernel_of_product(kernel, p), self.kernel("Operand"));
             let (fa, fb) = (flag(p.a.transposed), flag(p.b.transposed));
-            let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
+            let [m, k, n] = [&p.m, &p.k, &p.n].map(|s| self.product(s, names).tokens);
             let added = if exact && !on_stack { quote!() } else { quote!(, false) };
             quote!(#kernel(#out, #operand::#fa(#a), #operand::#fb(#b), [#m, #k, #n] #added);)
-        });
-        if spec.absorbing() {
-            let absorbed = of_sizes("absorbed");
-            let [batch, m, k, n] = [&p.batch, &p.m, &p.k, &p.n].map(|s| self.product(s, &mut names).tokens);
-            let ([ta, tb], [za, zb]) = ([p.a.transposed, p.b.transposed], p.absorbs);
-            code.push(quote!(#absorbed(#out, #a, #b, [#ta, #tb], #batch, [#m, #k, #n], [#za, #zb]);));
         }
-        self.plain(guard, code, vec![t], names);
-        Ok(())
     }
 
     /// A reduction of rows by a kernel, in the order of that kernel.

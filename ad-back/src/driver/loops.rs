@@ -190,25 +190,8 @@ impl Driver<'_> {
 
         let stop = l.stop.filter(|&t| self.g.bool_value(t) != Some(false)).map(|t| self.argument(t, &mut names));
 
-        let outer = self.begin_body();
-        let mark = self.known.enter(&l.inside.map(|c| (c, true)));
-        self.inside += 1;
         let mut used = SortedSet::new();
-        let first = self.rows_to_write(l, &mut names, &mut used);
-        for &k in &plan.bodies[n] {
-            self.step(k)?;
-        }
-        let (last, needed) = self.end(l, &mut names, &mut used);
-        self.inside -= 1;
-        self.known.leave(mark);
-        let statements = self.end_body(outer, Some(&needed));
-        for s in &statements {
-            names.extend(s.names_all());
-            self.kept.extend(&s.defines);
-        }
-        names.extend(&needed);
-        let returned: HashSet<Term> = needed.into_iter().collect();
-        let body = nested(&statements, &returned, self);
+        let body = self.body_of_loop(n, &mut names, &mut used)?;
 
         let uses_step = names.contains(&l.step) || used.contains(&l.step);
         let var = if uses_step { quote!(#step) } else { quote!(_) };
@@ -216,16 +199,7 @@ impl Driver<'_> {
         let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
         let mut defines: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
         defines.extend(l.rows.iter().map(|r| r.all));
-        let mut memory = TokenStream::new();
-        if self.inside == 0 {
-            for (t, code, named) in std::mem::take(&mut self.memory.hoisted) {
-                if self.kept.contains(&t) || defines.contains(&t) {
-                    memory.extend(code);
-                    names.extend(named);
-                }
-            }
-            self.kept.clear();
-        }
+        let memory = self.hoisted_memory(&defines, &mut names);
         let endless = l.steps == l.count && self.g.int_value(l.count) == Some(i128::from(u64::MAX));
         let carried = l.stop.is_some_and(|t| l.carries.iter().any(|c| c.now == t));
         // Without a loop, rustc would warn of the first value of a number that the step does not
@@ -233,11 +207,11 @@ impl Driver<'_> {
         let read = |t: &Term| self.g.rank(*t) > 0 || names.contains(t) || used.contains(t);
         let once = !uses_step && self.g.int_value(l.steps) == Some(1) && l.carries.iter().all(|c| read(&c.now));
         let code = match stop {
-            Some(stop) if endless && carried && !uses_step => quote!(while !#stop { #first #body #last }),
-            Some(stop) if endless => quote!(for #var in 0..usize::MAX { if #stop { break; } #first #body #last }),
-            Some(stop) => quote!(for #var in #range { if #stop { break; } #first #body #last }),
-            None if once => quote!({ #first #body #last }),
-            None => quote!(for #var in #range { #first #body #last }),
+            Some(stop) if endless && carried && !uses_step => quote!(while !#stop { #body }),
+            Some(stop) if endless => quote!(for #var in 0..usize::MAX { if #stop { break; } #body }),
+            Some(stop) => quote!(for #var in #range { if #stop { break; } #body }),
+            None if once => quote!({ #body }),
+            None => quote!(for #var in #range { #body }),
         };
         // Terms of the body are read in the body only.
         let scopes = &plan.scopes;
@@ -273,98 +247,155 @@ impl Driver<'_> {
         Ok(())
     }
 
+    /// The code of a step. `names` gets the terms that it names, and `used` those that the code
+    /// around its statements reads.
+    fn body_of_loop(
+        &mut self,
+        n: usize,
+        names: &mut Vec<Term>,
+        used: &mut SortedSet<Term>,
+    ) -> Result<TokenStream, String> {
+        let plan = self.plan;
+        let l = &plan.loops.all[n];
+        let outer = self.begin_body();
+        let mark = self.known.enter(&l.inside.map(|c| (c, true)));
+        self.inside += 1;
+        let first = self.rows_to_write(l, names, used);
+        for &k in &plan.bodies[n] {
+            self.step(k)?;
+        }
+        let (last, needed) = self.end(l, names, used);
+        self.inside -= 1;
+        self.known.leave(mark);
+        let statements = self.end_body(outer, Some(&needed));
+        for s in &statements {
+            names.extend(s.names_all());
+            self.kept.extend(&s.defines);
+        }
+        names.extend(&needed);
+        let returned: HashSet<Term> = needed.into_iter().collect();
+        let body = nested(&statements, &returned, self);
+        Ok(quote!(#first #body #last))
+    }
+
+    /// The code before an outermost loop that allocates the memory of arrays of its body. `defines`
+    /// are the results of the loop.
+    pub(super) fn hoisted_memory(&mut self, defines: &[Term], names: &mut Vec<Term>) -> TokenStream {
+        let mut memory = TokenStream::new();
+        if self.inside > 0 {
+            return memory;
+        }
+        for (t, code, named) in std::mem::take(&mut self.memory.hoisted) {
+            if self.kept.contains(&t) || defines.contains(&t) {
+                memory.extend(code);
+                names.extend(named);
+            }
+        }
+        self.kept.clear();
+        memory
+    }
+
     /// The code before a loop: it declares the carried values and the memory for rows.
     pub(super) fn begin(&mut self, l: &Loop, k: usize, names: &mut Vec<Term>, mutable: bool) -> TokenStream {
-        let (g, plan) = (self.g, self.plan);
         let binding = if mutable { quote!(let mut) } else { quote!(let) };
         let mut head = TokenStream::new();
         for c in &l.carries {
-            let hint = self.hints.get(&c.last).or_else(|| self.hints.get(&c.now)).map_or("acc", String::as_str);
-            let name = self.taken.fresh(hint);
-            self.names.insert(c.now, name.clone());
-            self.names.insert(c.last, name.clone());
-            let ty = self.style.ty(g.elem(c.now));
-            if g.rank(c.now) == 0 {
-                let init = self.argument(c.init, names);
-                head.extend(quote!(#binding #name: #ty = #init;));
-                continue;
-            }
-            if let Some(&outer) = plan.in_place.get(&c.last) {
-                // An enclosing loop carries the array: both loops use one memory.
-                names.push(outer);
-                self.same_memory(c.last, outer);
-                self.same_memory(c.now, outer);
-                continue;
-            }
-            let broadcast = is_broadcast(g, c.init) && self.plan.class(c.init) != Class::Buffer;
-            if self.inside > 0 {
-                self.hoist_as(c.last, &name, c.last);
-                self.memory.outside.insert(c.last);
-                let to = self.slice_mut(c.last, &name);
-                head.extend(if self.begins_alone(c, k) {
-                    names.push(c.init);
-                    let init = &self.names[&c.init];
-                    self.note(Note::Swapped);
-                    quote!(::core::mem::swap(&mut #name, &mut #init);)
-                } else if broadcast {
-                    let fill = self.broadcast(c.init, names);
-                    quote!(#to.fill(#fill);)
-                } else {
-                    let from = self.borrow(c.init, names);
-                    self.note(Note::CopiedBeginning);
-                    quote!(#to.copy_from_slice(#from);)
-                });
-            } else if broadcast {
-                let fill = self.broadcast(c.init, names);
-                let array = self.fresh_array(c.last, fill, names);
-                head.extend(quote!(#binding #name = #array;));
-            } else {
-                names.push(c.init);
-                let from = if self.moves(c.init, k) {
-                    self.take_over(c.last, c.init);
-                    let from = &self.names[&c.init];
-                    quote!(#from)
-                } else {
-                    self.copy_as(c.last, c.init)
-                };
-                head.extend(quote!(#binding #name = #from;));
-            }
-            self.hold_like(c.now, c.last);
-            self.memory.outside.insert(c.now);
+            head.extend(self.begin_carry(c, k, names, &binding));
         }
         for r in &l.rows {
-            if self.memory.hold.get(&r.all) == Some(&Storage::Row) {
-                // The enclosing loop has memory for it.
-                head.extend(self.blank_rest(l, r, names));
-                continue;
-            }
-            if r.how == RowGrowth::Inner {
-                continue;
-            }
-            let name = self.name(r.all);
-            if let RowGrowth::Steps(from) = r.how {
-                head.extend(self.begin_growing(r, &name, &binding));
-                if let Some(from) = from {
-                    let (from, named) = self.scalar_expr(from);
-                    names.extend(named);
-                    let len = if g.rank(r.row) == 0 { from } else { from.times(&self.product(g.shape(r.row), names)) };
-                    let len = len.tokens;
-                    head.extend(quote!(#name.truncate(#len);));
-                }
-                continue;
-            }
-            if self.inside > 0 {
-                self.hoist_as(r.all, &name, r.all);
-                self.memory.outside.insert(r.all);
-                head.extend(self.blank_rest(l, r, names));
-                continue;
-            }
-            let zero = self.style.zero(g.elem(r.all));
-            let array = self.fresh_array(r.all, zero, names);
-            head.extend(quote!(#binding #name = #array;));
-            self.memory.fresh.insert(r.all);
+            head.extend(self.begin_rows(l, r, names, &binding));
         }
         head
+    }
+
+    /// Declares a carried value.
+    fn begin_carry(&mut self, c: &Carry, k: usize, names: &mut Vec<Term>, binding: &TokenStream) -> TokenStream {
+        let (g, plan) = (self.g, self.plan);
+        let hint = self.hints.get(&c.last).or_else(|| self.hints.get(&c.now)).map_or("acc", String::as_str);
+        let name = self.taken.fresh(hint);
+        self.names.insert(c.now, name.clone());
+        self.names.insert(c.last, name.clone());
+        let ty = self.style.ty(g.elem(c.now));
+        if g.rank(c.now) == 0 {
+            let init = self.argument(c.init, names);
+            return quote!(#binding #name: #ty = #init;);
+        }
+        if let Some(&outer) = plan.in_place.get(&c.last) {
+            // An enclosing loop carries the array: both loops use one memory.
+            names.push(outer);
+            self.same_memory(c.last, outer);
+            self.same_memory(c.now, outer);
+            return TokenStream::new();
+        }
+        let broadcast = is_broadcast(g, c.init) && plan.class(c.init) != Class::Buffer;
+        let code = if self.inside > 0 {
+            self.hoist_as(c.last, &name, c.last);
+            self.memory.outside.insert(c.last);
+            let to = self.slice_mut(c.last, &name);
+            if self.begins_alone(c, k) {
+                names.push(c.init);
+                let init = &self.names[&c.init];
+                self.note(Note::Swapped);
+                quote!(::core::mem::swap(&mut #name, &mut #init);)
+            } else if broadcast {
+                let fill = self.broadcast(c.init, names);
+                quote!(#to.fill(#fill);)
+            } else {
+                let from = self.borrow(c.init, names);
+                self.note(Note::CopiedBeginning);
+                quote!(#to.copy_from_slice(#from);)
+            }
+        } else if broadcast {
+            let fill = self.broadcast(c.init, names);
+            let array = self.fresh_array(c.last, fill, names);
+            quote!(#binding #name = #array;)
+        } else {
+            names.push(c.init);
+            let from = if self.moves(c.init, k) {
+                self.take_over(c.last, c.init);
+                let from = &self.names[&c.init];
+                quote!(#from)
+            } else {
+                self.copy_as(c.last, c.init)
+            };
+            quote!(#binding #name = #from;)
+        };
+        self.hold_like(c.now, c.last);
+        self.memory.outside.insert(c.now);
+        code
+    }
+
+    /// Declares the memory for rows.
+    fn begin_rows(&mut self, l: &Loop, r: &Rows, names: &mut Vec<Term>, binding: &TokenStream) -> TokenStream {
+        let g = self.g;
+        if self.memory.hold.get(&r.all) == Some(&Storage::Row) {
+            // The enclosing loop has memory for it.
+            return self.blank_rest(l, r, names);
+        }
+        if r.how == RowGrowth::Inner {
+            return TokenStream::new();
+        }
+        let name = self.name(r.all);
+        if let RowGrowth::Steps(from) = r.how {
+            let mut code = self.begin_growing(r, &name, binding);
+            if let Some(from) = from {
+                let (from, named) = self.scalar_expr(from);
+                names.extend(named);
+                let len = if g.rank(r.row) == 0 { from } else { from.times(&self.product(g.shape(r.row), names)) };
+                let len = len.tokens;
+                code.extend(quote!(#name.truncate(#len);));
+            }
+            return code;
+        }
+        if self.inside > 0 {
+            self.hoist_as(r.all, &name, r.all);
+            self.memory.outside.insert(r.all);
+            return self.blank_rest(l, r, names);
+        }
+        let zero = self.style.zero(g.elem(r.all));
+        let array = self.fresh_array(r.all, zero, names);
+        self.memory.fresh.insert(r.all);
+        quote!(#binding #name = #array;)
     }
 
     /// Whether the initial value of a carried array is recomputed before every execution of the

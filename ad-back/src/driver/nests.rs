@@ -125,17 +125,9 @@ impl Driver<'_> {
             }
         }
         // Facts that assume a nonempty domain hold only inside of the nest.
-        let nothing = |i: &Item| match i {
-            Item::Store { .. } | Item::Scatter { .. } | Item::Block { .. } => true,
-            Item::Fold { out, fold, .. } => *fold == Fold::Sum && g.rank(*out) == 0,
-        };
-        let looked_up = |&i: &Id| kernel.node(i).level > 0 && !matches!(kernel.node(i).op, Op::Var(_));
-        let by_rows =
-            matches!(items, [Item::Scatter { ix, .. }] if ix[..ix.len().saturating_sub(1)].iter().any(looked_up));
-        let some = if (self.inside > 0 || by_rows) && items.iter().all(nothing) {
-            self.known.enter_nonempty(&kernel.loops)
-        } else {
-            None
+        let some = match self.does_nothing_if_empty(kernel, items) {
+            true => self.known.enter_nonempty(&kernel.loops),
+            false => None,
         };
         let (mut within, mut part) = (None, part);
         if let Some(prefix) = &prefix {
@@ -167,26 +159,12 @@ impl Driver<'_> {
             .within(inner)
             .function(&title, doc)?;
         self.generic_within |= inner && function.generic;
-        let mut nonempty: Option<TokenStream> = None;
-        if let Some(mark) = some {
+        let nonempty = some.and_then(|mark| {
             self.known.leave(mark);
-            for &n in kernel.loops.iter().filter(|&&n| g.int_value(n).is_none()) {
-                let (n, named) = self.scalar_expr(n);
-                names.extend(named);
-                let n = n.at(prec::COMPARE + 1);
-                nonempty = Some(nonempty.map_or(quote!(#n > 0), |before| quote!(#before && #n > 0)));
-            }
-        }
-        let mut args = Vec::new();
-        for arg in &function.args {
-            let of_block = self.block_argument(*arg, &mut names);
-            args.push(of_block.unwrap_or_else(|| match arg {
-                Arg::Out(t) => self.out(*t),
-                Arg::Buffer(t) => self.read_by(kernel, *t, &mut names),
-                Arg::Scalar(t) => self.argument(*t, &mut names),
-                Arg::Length => quote!(#inside),
-            }));
-        }
+            self.nonempty_test(kernel, &mut names)
+        });
+        let args: Vec<TokenStream> =
+            function.args.iter().map(|&arg| self.argument_of_nest(kernel, arg, &inside, &mut names)).collect();
         let returns: Vec<Ident> = function.returns.iter().map(|&t| self.name(t)).collect();
         let turbofish = &function.turbofish;
         let call = quote!(#title #turbofish (#(#args),*));
@@ -199,6 +177,47 @@ impl Driver<'_> {
         names.retain(|t| !defines.contains(t));
         self.plain(guard, code, defines, names);
         Ok(())
+    }
+
+    /// Whether the nest does nothing if its domain is empty, and so may be left out then.
+    fn does_nothing_if_empty(&self, kernel: &Kernel<'_>, items: &[Item]) -> bool {
+        let nothing = |i: &Item| match i {
+            Item::Store { .. } | Item::Scatter { .. } | Item::Block { .. } => true,
+            Item::Fold { out, fold, .. } => *fold == Fold::Sum && self.g.rank(*out) == 0,
+        };
+        let looked_up = |&i: &Id| kernel.node(i).level > 0 && !matches!(kernel.node(i).op, Op::Var(_));
+        let by_rows =
+            matches!(items, [Item::Scatter { ix, .. }] if ix[..ix.len().saturating_sub(1)].iter().any(looked_up));
+        (self.inside > 0 || by_rows) && items.iter().all(nothing)
+    }
+
+    /// The test that the domain of a nest is not empty. `None` if its sizes are literals.
+    fn nonempty_test(&mut self, kernel: &Kernel<'_>, names: &mut Vec<Term>) -> Option<TokenStream> {
+        let mut test: Option<TokenStream> = None;
+        for &n in kernel.loops.iter().filter(|&&n| self.g.int_value(n).is_none()) {
+            let (n, named) = self.scalar_expr(n);
+            names.extend(named);
+            let n = n.at(prec::COMPARE + 1);
+            test = Some(test.map_or(quote!(#n > 0), |before| quote!(#before && #n > 0)));
+        }
+        test
+    }
+
+    /// An argument of a nest. `inside` is the number of elements that it computes.
+    fn argument_of_nest(
+        &mut self,
+        kernel: &Kernel<'_>,
+        arg: Arg,
+        inside: &TokenStream,
+        names: &mut Vec<Term>,
+    ) -> TokenStream {
+        let of_block = self.block_argument(arg, names);
+        of_block.unwrap_or_else(|| match arg {
+            Arg::Out(t) => self.out(t),
+            Arg::Buffer(t) => self.read_by(kernel, t, names),
+            Arg::Scalar(t) => self.argument(t, names),
+            Arg::Length => quote!(#inside),
+        })
     }
 
     pub(super) fn nest(&mut self, domain: &[Term], terms: &[Term], guard: &[Guard], step: usize) -> Result<(), String> {

@@ -34,6 +34,46 @@ struct Lanes {
     generic: bool,
 }
 
+/// An iteration of a vectorised loop.
+struct Iteration {
+    /// The loop over all iterations, for one chunk.
+    code: TokenStream,
+    /// The terms that it reads.
+    used: Vec<Term>,
+}
+
+/// A parameter of the function of a loop.
+struct Parameter {
+    name: Ident,
+    declared: TokenStream,
+    /// The same with the lifetime of the arguments.
+    borrowed: TokenStream,
+}
+
+/// The parameters of the function of a loop, and their arguments.
+#[derive(Default)]
+struct Parameters {
+    declared: Vec<TokenStream>,
+    borrowed: Vec<TokenStream>,
+    args: Vec<TokenStream>,
+    /// The parameters and the arguments of the function for one chunk.
+    of_chunk: Vec<TokenStream>,
+    passed: Vec<Ident>,
+}
+
+impl Parameters {
+    /// Adds a parameter with its argument. `used`: the function for one chunk has it too.
+    fn add(&mut self, Parameter { name, declared, borrowed }: Parameter, arg: TokenStream, used: bool) {
+        if used {
+            self.of_chunk.push(declared.clone());
+            self.passed.push(name);
+        }
+        self.declared.push(declared);
+        self.borrowed.push(borrowed);
+        self.args.push(arg);
+    }
+}
+
 impl Driver<'_> {
     /// The statements that copy a chunk of each array to lanes, and those that copy the chunks of
     /// carried arrays back.
@@ -62,98 +102,144 @@ impl Driver<'_> {
 
     /// Writes the loop `n`; its rows have the size `axis`.
     pub(super) fn vectorised_loop(&mut self, n: usize, axis: Term, guard: &[Guard], k: usize) -> Result<(), String> {
-        let plan = self.plan;
-        let l = &plan.loops.all[n];
+        let l = &self.plan.loops.all[n];
         let mut names = Vec::new();
         let mut head = self.begin(l, k, &mut names, true);
+        let mut lanes = self.lanes_of(l, axis);
+        let iteration = self.vectorised_iteration(n, &mut lanes)?;
+        let (size, of_size) = self.scalar_expr(axis);
+
+        // The parameters that are written come first, then those that are only read.
+        let mut outs: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
+        outs.extend(l.rows.iter().map(|r| r.all));
+        let used = self.read_from_outside(n, &lanes, &iteration.used, &outs);
+        let read: SortedSet<Term> = used.iter().chain(&of_size).copied().collect();
+        let mut parameters = Parameters::default();
+        for &t in &outs {
+            let arg = self.out(t);
+            parameters.add(self.parameter(&mut lanes, t, true), arg, true);
+        }
+        for &t in &read {
+            let name = &self.names[&t];
+            let arg = if self.g.rank(t) == 0 { quote!(#name) } else { self.borrow(t, &mut names) };
+            parameters.add(self.parameter(&mut lanes, t, false), arg, used.contains(&t));
+        }
+        names.extend(&read);
+        let title = self.function_over_chunks(l, &lanes, &iteration, &parameters, (&size, &outs));
+        // Sums start at zero.
+        for r in l.rows.iter().filter(|r| self.g.rank(r.row) == 0 && !self.memory.fresh.contains(&r.all)) {
+            let zero = self.style.zero(self.g.elem(r.all));
+            let name = self.names[&r.all].clone();
+            head.extend(self.refill(r.all, &name, &zero));
+        }
+        let memory = self.hoisted_memory(&outs, &mut names);
+        names.retain(|t| !outs.contains(t));
+        names.sort_unstable();
+        names.dedup();
+        let turbofish = lanes.generic.then_some(&self.style.param).map(|real| quote!(::<#real>));
+        let args = parameters.args;
+        let code = quote!(#memory #head #title #turbofish (#(#args),*););
+        self.plain(guard, code, outs, names);
+        Ok(())
+    }
+
+    /// The names of a loop that is vectorised along `axis`.
+    fn lanes_of(&mut self, l: &Loop, axis: Term) -> Lanes {
         let step = self.taken.fresh(["i", "j", "k"].get(self.inside).copied().unwrap_or("i"));
-        self.names.insert(l.step, step.clone());
+        self.names.insert(l.step, step);
         let [first, width] = ["first", "width"].map(|name| self.taken.fresh(name));
-        let (of, read, functions) = (HashMap::new(), Vec::new(), Vec::new());
-        let mut lanes = Lanes { axis, of, read, first, width, functions, generic: false };
+        let (mut of, read, functions) = (HashMap::new(), Vec::new(), Vec::new());
         for c in &l.carries {
             let name = self.taken.fresh(&format!("{}_lanes", self.names[&c.now]));
-            lanes.of.insert(c.now, name);
+            of.insert(c.now, name);
         }
+        Lanes { axis, of, read, first, width, functions, generic: false }
+    }
 
-        // One iteration, with the names that are visible outside of the function.
+    /// One iteration, with the names that are visible outside of the function.
+    fn vectorised_iteration(&mut self, n: usize, lanes: &mut Lanes) -> Result<Iteration, String> {
+        let plan = self.plan;
+        let l = &plan.loops.all[n];
         let outer = self.begin_body();
         let mark = self.known.enter(&l.inside.map(|c| (c, true)));
         self.inside += 1;
         for &k in &plan.bodies[n] {
             match &plan.steps[k].work {
-                Work::Nest { items, .. } => self.vectorised_nest(&mut lanes, items, k)?,
+                Work::Nest { items, .. } => self.vectorised_nest(lanes, items, k)?,
                 _ => self.step(k)?,
             }
         }
         self.inside -= 1;
         self.known.leave(mark);
         let mut used: Vec<Term> = Vec::new();
-        let (begin, end, needed) = self.vectorised_ends(l, &mut lanes, &mut used)?;
+        let (begin, end, needed) = self.vectorised_ends(l, lanes, &mut used)?;
         let statements = self.end_body(outer, Some(&needed));
         self.note(Note::OuterVectorised);
         used.extend(statements.iter().flat_map(Statement::names_all));
         let body = nested(&statements, &needed.into_iter().collect::<HashSet<Term>>(), self);
         let count = self.argument(l.steps, &mut used);
-        let (size, of_size) = self.scalar_expr(axis);
-        let size = size.at(prec::MUL);
+        let step = &self.names[&l.step];
+        let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
+        let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
+        Ok(Iteration { code: quote!(for #var in #range { #begin #body #end }), used })
+    }
 
-        // The parameters that are written come first, then those that are only read.
-        let mut outs: Vec<Term> = l.carries.iter().map(|c| c.last).collect();
-        outs.extend(l.rows.iter().map(|r| r.all));
+    /// The terms outside of the loop that its iterations read. `outs` are its results.
+    fn read_from_outside(&self, n: usize, lanes: &Lanes, used: &[Term], outs: &[Term]) -> Vec<Term> {
+        let (plan, l) = (self.plan, &self.plan.loops.all[n]);
         // The number of the iteration belongs to the loop, even if no statement reads it but only
-        // the code below.
+        // the code after all statements.
         let leaf = |t: Term| t == l.step || outs.contains(&t) || l.carries.iter().any(|c| c.now == t);
         let inner = |t: Term| leaf(t) || plan.scopes.contains(n + 1, plan.scopes.of(t));
-        let var = if used.contains(&l.step) { quote!(#step) } else { quote!(_) };
-        used.extend(&lanes.read);
-        used.retain(|&t| !inner(t));
-        let read: SortedSet<Term> = used.iter().chain(&of_size).copied().collect();
-        let (mut params, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new());
-        // These are the parameters and the arguments of the function for one chunk.
-        let (mut own, mut passed) = (Vec::new(), Vec::new());
-        for (t, out) in outs.iter().map(|&t| (t, true)).chain(read.iter().map(|&t| (t, false))) {
-            let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
-            lanes.generic |= self.g.elem(t) == Elem::Real(RealTy::Param);
-            let (param, of_call, arg) = match (out, self.g.rank(t)) {
-                (true, _) => (quote!(#name: &mut [#ty]), quote!(#name: &'a mut [#ty]), self.out(t)),
-                (false, 0) => (quote!(#name: #ty), quote!(#name: #ty), quote!(#name)),
-                (false, _) => (quote!(#name: &[#ty]), quote!(#name: &'a [#ty]), self.borrow(t, &mut names)),
-            };
-            if out || used.contains(&t) {
-                own.push(param.clone());
-                passed.push(quote!(#name));
-            }
-            params.push(param);
-            borrowed.push(of_call);
-            args.push(arg);
-        }
-        names.extend(&read);
+        used.iter().chain(&lanes.read).copied().filter(|&t| !inner(t)).collect()
+    }
 
-        let Lanes { first, width, functions, generic, .. } = &lanes;
+    /// The parameter for a term.
+    fn parameter(&self, lanes: &mut Lanes, t: Term, out: bool) -> Parameter {
+        let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
+        lanes.generic |= self.g.elem(t) == Elem::Real(RealTy::Param);
+        let (declared, borrowed) = match (out, self.g.rank(t)) {
+            (true, _) => (quote!(#name: &mut [#ty]), quote!(#name: &'a mut [#ty])),
+            (false, 0) => (quote!(#name: #ty), quote!(#name: #ty)),
+            (false, _) => (quote!(#name: &[#ty]), quote!(#name: &'a [#ty])),
+        };
+        Parameter { name, declared, borrowed }
+    }
+
+    /// Writes the function that runs the loop for one chunk after the other. `size` is the number
+    /// of elements. Returns its name.
+    fn function_over_chunks(
+        &mut self,
+        l: &Loop,
+        lanes: &Lanes,
+        iteration: &Iteration,
+        Parameters { declared, borrowed, of_chunk, passed, .. }: &Parameters,
+        (size, outs): (&Expr, &[Term]),
+    ) -> Ident {
+        let size = size.at(prec::MUL);
+        let Lanes { first, width, functions, generic, .. } = lanes;
         let number = proc_macro2::Literal::usize_unsuffixed(LANES);
-        let [load, save] = self.copies_of_chunks(&lanes, l);
-        let range = if l.reverse { quote!((0..#count).rev()) } else { quote!(0..#count) };
+        let [load, save] = self.copies_of_chunks(lanes, l);
         let (krate, real, isa, trait_) =
             (&self.style.krate, self.style.param.clone(), self.style.isa_name(), self.kernel("Isa"));
         let bound: Vec<TokenStream> = generic.then(|| quote!(#real: #krate::runtime::Real)).into_iter().collect();
         let of_real: Vec<&Ident> = generic.then_some(&real).into_iter().collect();
-        let turbofish = generic.then(|| quote!(::<#real>));
         let one = generic.then_some(&real);
         let [few, at, left] = ["few", "c", "left"].map(|name| self.taken.fresh(name));
-        let title = self.function_name("loop_over", &outs);
+        let title = self.function_name("loop_over", outs);
+        let code = &iteration.code;
         self.functions.push(quote! {
             /// Runs all iterations of a loop for one chunk of elements after the other.
-            fn #title #(<#bound>)* (#(#params),*) {
+            fn #title #(<#bound>)* (#(#declared),*) {
                 #(#functions)*
                 #[inline(always)]
-                fn #few<#isa: #trait_ #(, #bound)*>(#(#own,)* #first: usize, #width: usize) {
+                fn #few<#isa: #trait_ #(, #bound)*>(#(#of_chunk,)* #first: usize, #width: usize) {
                     #load
-                    for #var in #range { #begin #body #end }
+                    #code
                     #save
                 }
                 #[inline(always)]
-                fn loops<#isa: #trait_ #(, #bound)*>(#(#params),*) {
+                fn loops<#isa: #trait_ #(, #bound)*>(#(#declared),*) {
                     // The function is compiled twice: for whole chunks, whose number of elements is
                     // a constant, and for the rest.
                     for #at in 0..#size / #number {
@@ -167,29 +253,7 @@ impl Driver<'_> {
                 #krate::runtime::dispatched!('a, #one; loops(#(#borrowed),*) -> ());
             }
         });
-        // Sums start at zero.
-        for r in l.rows.iter().filter(|r| self.g.rank(r.row) == 0 && !self.memory.fresh.contains(&r.all)) {
-            let zero = self.style.zero(self.g.elem(r.all));
-            let name = self.names[&r.all].clone();
-            head.extend(self.refill(r.all, &name, &zero));
-        }
-        if self.inside == 0 {
-            let mut memory = TokenStream::new();
-            for (t, code, named) in std::mem::take(&mut self.memory.hoisted) {
-                if self.kept.contains(&t) || outs.contains(&t) {
-                    memory.extend(code);
-                    names.extend(named);
-                }
-            }
-            head = quote!(#memory #head);
-            self.kept.clear();
-        }
-        names.retain(|t| !outs.contains(t));
-        names.sort_unstable();
-        names.dedup();
-        let code = quote!(#head #title #turbofish (#(#args),*););
-        self.plain(guard, code, outs, names);
-        Ok(())
+        title
     }
 
     /// A nest of an iteration, over one chunk.

@@ -31,6 +31,25 @@ const MAX_AXES: usize = 1;
 /// The memory of arrays before a function borrowed them.
 pub(super) type Before = Vec<(Term, Storage, Option<Vec<StaticLen>>)>;
 
+/// The parameters of an outlined loop, those of the dispatched function in it, and their arguments.
+#[derive(Default)]
+struct OutlinedParameters {
+    params: Vec<TokenStream>,
+    inner: Vec<TokenStream>,
+    /// The same with the lifetime of the arguments.
+    borrowed: Vec<TokenStream>,
+    args: Vec<TokenStream>,
+}
+
+impl OutlinedParameters {
+    fn add(&mut self, [param, inner, borrowed]: [TokenStream; 3], arg: TokenStream) {
+        self.params.push(param);
+        self.inner.push(inner);
+        self.borrowed.push(borrowed);
+        self.args.push(arg);
+    }
+}
+
 impl Driver<'_> {
     /// Whether a nest over this number of axes is a part of the loop that is being written. All
     /// nests are if their sizes may be literals.
@@ -141,55 +160,13 @@ impl Driver<'_> {
             }
         }
         self.outlined = false;
-        // The values that it reads, each name once.
-        let mut read: SortedMap<Ident, Term> = SortedMap::new();
-        for &t in names.iter() {
-            if let Some(name) = self.names.get(&t)
-                && !own.contains(name)
-            {
-                read.entry(name.clone()).or_insert(t);
-            }
-        }
-        let mut read: Vec<Term> = read.into_values().collect();
-        read.sort_unstable();
+        let read = self.read_by_outlined(names, &own);
         let of_parameter = |t: &Term| self.g.elem(*t) == Elem::Real(RealTy::Param);
         let generic = self.generic_within || all.iter().chain(&read).any(of_parameter);
-        let (mut params, mut inner, mut borrowed, mut args) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut unread = TokenStream::new();
-        if self.style.workspace {
-            let krate = &self.style.krate;
-            unread = quote!(let _ = workspace_;);
-            params.push(quote!(workspace_: &#krate::runtime::Workspace));
-            inner.push(quote!(workspace_: &#krate::runtime::Workspace));
-            borrowed.push(quote!(workspace_: &'a #krate::runtime::Workspace));
-            args.push(quote!(workspace_));
-        }
-        for (t, ty) in given.iter().zip(&types) {
-            let name = &self.names[t];
-            params.push(quote!(#name: #ty));
-            let kept = l.carries.iter().any(|c| c.last == *t && c.next == c.now);
-            inner.push(if kept { quote!(#name: #ty) } else { quote!(mut #name: #ty) });
-            borrowed.push(quote!(#name: #ty));
-            args.push(quote!(#name));
-        }
-        for &t in &read {
-            let (name, ty) = (self.names[&t].clone(), self.style.ty(self.g.elem(t)));
-            let (param, of_call, arg) = match self.g.rank(t) {
-                0 => (quote!(#name: #ty), quote!(#name: #ty), quote!(#name)),
-                _ => (quote!(#name: &[#ty]), quote!(#name: &'a [#ty]), self.borrow(t, &mut Vec::new())),
-            };
-            params.push(param.clone());
-            inner.push(param);
-            borrowed.push(of_call);
-            args.push(arg);
-        }
-        let back: Vec<TokenStream> = all
-            .iter()
-            .map(|t| {
-                let name = &self.names[t];
-                quote!(#name)
-            })
-            .collect();
+        let unread = self.style.workspace.then(|| quote!(let _ = workspace_;));
+        let OutlinedParameters { params, inner, borrowed, args } =
+            self.outlined_parameters(l, given.iter().zip(&types), &read);
+        let back: Vec<&Ident> = all.iter().map(|t| &self.names[t]).collect();
         let (result, value, to) = match (&*types, &*back) {
             ([ty], [name]) => (quote!(#ty), quote!(#name), quote!(let #name)),
             _ => (quote!((#(#types),*)), quote!((#(#back),*)), quote!(let (#(#back),*))),
@@ -223,6 +200,53 @@ impl Driver<'_> {
         });
         names.extend(read);
         quote!(#to = #title #turbofish (#(#args),*);)
+    }
+
+    /// The values that an outlined loop reads, each name once. `own` are those that it changes.
+    fn read_by_outlined(&self, names: &[Term], own: &SortedSet<Ident>) -> Vec<Term> {
+        let mut read: SortedMap<Ident, Term> = SortedMap::new();
+        for &t in names {
+            if let Some(name) = self.names.get(&t)
+                && !own.contains(name)
+            {
+                read.entry(name.clone()).or_insert(t);
+            }
+        }
+        let mut read: Vec<Term> = read.into_values().collect();
+        read.sort_unstable();
+        read
+    }
+
+    /// The parameters of an outlined loop: the values that it changes, each with its type, and
+    /// those that it reads.
+    fn outlined_parameters<'t>(
+        &self,
+        l: &Loop,
+        given: impl Iterator<Item = (&'t Term, &'t TokenStream)>,
+        read: &[Term],
+    ) -> OutlinedParameters {
+        let mut all = OutlinedParameters::default();
+        if self.style.workspace {
+            let krate = &self.style.krate;
+            let param = quote!(workspace_: &#krate::runtime::Workspace);
+            let borrowed = quote!(workspace_: &'a #krate::runtime::Workspace);
+            all.add([param.clone(), param, borrowed], quote!(workspace_));
+        }
+        for (t, ty) in given {
+            let name = &self.names[t];
+            let kept = l.carries.iter().any(|c| c.last == *t && c.next == c.now);
+            let inner = if kept { quote!(#name: #ty) } else { quote!(mut #name: #ty) };
+            all.add([quote!(#name: #ty), inner, quote!(#name: #ty)], quote!(#name));
+        }
+        for &t in read {
+            let (name, ty) = (&self.names[&t], self.style.ty(self.g.elem(t)));
+            let (param, borrowed, arg) = match self.g.rank(t) {
+                0 => (quote!(#name: #ty), quote!(#name: #ty), quote!(#name)),
+                _ => (quote!(#name: &[#ty]), quote!(#name: &'a [#ty]), self.borrow(t, &mut Vec::new())),
+            };
+            all.add([param.clone(), param, borrowed], arg);
+        }
+        all
     }
 
     /// Adds `let _ = name;` for returned values that nothing reads, so that rustc does not warn.

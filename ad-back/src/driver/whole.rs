@@ -300,74 +300,11 @@ impl Driver<'_> {
         };
         let before = self.statements.len();
         if !dense.is_empty() && onto.is_none() {
-            let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
-            let identity = kernel.identity().to_vec();
-            let mut sum = None;
-            for &part in &dense {
-                let value = kernel.element(part, &identity, &[])?;
-                sum = Some(match sum {
-                    None => value,
-                    Some(s) => kernel.op(Op::Prim(Prim::Binary(Binary::Add), [s, value].into())),
-                });
-            }
-            let items: Vec<Item> =
-                sum.iter().map(|&value| Item::Store { out: Some(t), value, read_under: Box::new([]) }).collect();
-            self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, (false, &HashMap::new()))?;
+            self.dense_sum(t, &dense, guard)?;
         }
         for (n, &pad) in pads.iter().enumerate() {
-            let Node::Prim(Prim::Pad(steps), args) = g.node(pad) else { continue };
             let onto_zeros = dense.is_empty() && pads[..n].iter().all(|&before| self.apart(before, pad));
-            let rank = steps.len();
-            let domain = g.shape(args[0]).to_vec();
-            let mut kernel = Kernel::new(g, self.plan, self.hints, domain.clone(), []);
-            let identity = kernel.identity().to_vec();
-            let value = kernel.element(args[0], &identity, &[])?;
-            let mut ix = Vec::new();
-            for k in 0..rank {
-                let start = kernel.element(args[1 + k], &[], &[])?;
-                ix.push(kernel.affine(start, steps[k], identity[k]));
-            }
-            let block = steps.iter().all(|&s| s == 1);
-            let scatter = Item::Scatter { out: t, put: Put::Add, ix: ix.clone(), sizes: g.shape(t).to_vec(), value };
-            let at = self.statements.len();
-            if !block {
-                self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &HashMap::new()))?;
-                continue;
-            }
-            let item = Item::Block { out: t, put: Put::Add, ix, value, tested: false, onto_zeros };
-            let title = match onto_zeros {
-                true => ("write", "Writes a block of the result."),
-                false => ("add", "Adds a block of the result."),
-            };
-            self.call(&kernel, &[item], title, &[t], guard, (false, &HashMap::new()))?;
-            let mut fits: Option<TokenStream> = None;
-            for k in 0..rank {
-                if self.known.fits(Some(args[1 + k]), Some(domain[k]), g.shape(t)[k]) {
-                    continue;
-                }
-                let kernel = self.kernel("fits");
-                let [start, len, size] = [args[1 + k], domain[k], g.shape(t)[k]].map(|n| self.argument(n, &mut names));
-                let fit = quote!(#kernel(#start, #len, #size));
-                fits = Some(fits.map_or(fit.clone(), |before| quote!(#before && #fit)));
-            }
-            let Some(fits) = fits else { continue };
-            // A masked read may be of a block that is partly out of range: only its part in range
-            // contributes.
-            self.call(
-                &kernel,
-                &[scatter],
-                ("add", "Adds the part of a block that is inside."),
-                &[t],
-                guard,
-                (false, &HashMap::new()),
-            )?;
-            let Some(mut within) = self.statements.pop() else { continue };
-            if let Some(s) = self.statements.get_mut(at) {
-                let (whole, part) = (std::mem::take(&mut s.code), within.code);
-                s.code = Code::of_if(Condition::opaque(fits), whole, &part);
-                s.names.extend(within.names);
-                s.notes.append(&mut within.notes);
-            }
+            self.add_block((t, pad), onto_zeros, guard, &mut names)?;
         }
         // One statement: the allocation and all passes.
         for s in self.statements.drain(before..) {
@@ -377,6 +314,80 @@ impl Driver<'_> {
         }
         names.retain(|n| *n != t);
         self.plain(guard, code, vec![t], names);
+        Ok(())
+    }
+
+    /// The sum of the summands that are not blocks, as the result `t`.
+    fn dense_sum(&mut self, t: Term, dense: &[Term], guard: &[Guard]) -> Result<(), String> {
+        let g = self.g;
+        let mut kernel = Kernel::new(g, self.plan, self.hints, g.shape(t).to_vec(), []);
+        let identity = kernel.identity().to_vec();
+        let mut sum = None;
+        for &part in dense {
+            let value = kernel.element(part, &identity, &[])?;
+            sum = Some(match sum {
+                None => value,
+                Some(s) => kernel.op(Op::Prim(Prim::Binary(Binary::Add), [s, value].into())),
+            });
+        }
+        let items: Vec<Item> =
+            sum.iter().map(|&value| Item::Store { out: Some(t), value, read_under: Box::new([]) }).collect();
+        self.call(&kernel, &items, ("compute", "The parts without zeros."), &[t], guard, (false, &HashMap::new()))
+    }
+
+    /// Adds the block `pad` to the result `t`, or writes it if it is `onto_zeros`.
+    fn add_block(
+        &mut self,
+        (t, pad): (Term, Term),
+        onto_zeros: bool,
+        guard: &[Guard],
+        names: &mut Vec<Term>,
+    ) -> Result<(), String> {
+        let g = self.g;
+        let Node::Prim(Prim::Pad(steps), args) = g.node(pad) else { return Ok(()) };
+        let domain = g.shape(args[0]).to_vec();
+        let mut kernel = Kernel::new(g, self.plan, self.hints, domain.clone(), []);
+        let identity = kernel.identity().to_vec();
+        let value = kernel.element(args[0], &identity, &[])?;
+        let mut ix = Vec::new();
+        for (k, &step) in steps.iter().enumerate() {
+            let start = kernel.element(args[1 + k], &[], &[])?;
+            ix.push(kernel.affine(start, step, identity[k]));
+        }
+        let scatter = Item::Scatter { out: t, put: Put::Add, ix: ix.clone(), sizes: g.shape(t).to_vec(), value };
+        let at = self.statements.len();
+        let none = HashMap::new();
+        if steps.iter().any(|&s| s != 1) {
+            return self.call(&kernel, &[scatter], ("add", "Adds at a stride."), &[t], guard, (false, &none));
+        }
+        let item = Item::Block { out: t, put: Put::Add, ix, value, tested: false, onto_zeros };
+        let title = match onto_zeros {
+            true => ("write", "Writes a block of the result."),
+            false => ("add", "Adds a block of the result."),
+        };
+        self.call(&kernel, &[item], title, &[t], guard, (false, &none))?;
+        let mut fits: Option<TokenStream> = None;
+        for k in 0..steps.len() {
+            if self.known.fits(Some(args[1 + k]), Some(domain[k]), g.shape(t)[k]) {
+                continue;
+            }
+            let kernel = self.kernel("fits");
+            let [start, len, size] = [args[1 + k], domain[k], g.shape(t)[k]].map(|n| self.argument(n, names));
+            let fit = quote!(#kernel(#start, #len, #size));
+            fits = Some(fits.map_or(fit.clone(), |before| quote!(#before && #fit)));
+        }
+        let Some(fits) = fits else { return Ok(()) };
+        // A masked read may be of a block that is partly out of range: only its part in range
+        // contributes.
+        let title = ("add", "Adds the part of a block that is inside.");
+        self.call(&kernel, &[scatter], title, &[t], guard, (false, &none))?;
+        let Some(mut within) = self.statements.pop() else { return Ok(()) };
+        if let Some(s) = self.statements.get_mut(at) {
+            let (whole, part) = (std::mem::take(&mut s.code), within.code);
+            s.code = Code::of_if(Condition::opaque(fits), whole, &part);
+            s.names.extend(within.names);
+            s.notes.append(&mut within.notes);
+        }
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 //!
 //! A sum must never be compared before all of its terms have been added.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 use super::super::items::Item;
@@ -65,43 +65,21 @@ impl Nest<'_, '_> {
         rest: TokenStream,
     ) -> Result<TokenStream, String> {
         let (axis, inner) = (first - 1, self.depth - 1);
-        let Elem::Real(ty) = self.g.elem(extremum.sum) else { return Err("an extremum of what is not real".into()) };
         let loops: Vec<usize> = (0..axis).chain([inner]).collect();
-        let [of_place, of_best] = [extremum.place, extremum.best].map(|t| {
+        let rows = [extremum.place, extremum.best].map(|t| {
             let row = self.out_row(t?, &loops);
             Some((self.row_list[row].name.clone(), self.row_list[row].chunks.clone()))
         });
-        let [chunk, start, whole] = ["c", "start", "whole"].map(|name| self.names.fresh(name));
-        let [best, place, wins] = ["best", "place", "wins"].map(|name| self.names.fresh(name));
-        let (lane, item, lanes) = (self.lane.clone(), self.vars[inner].clone(), lanes());
-        let elem = self.style.ty(self.g.elem(extremum.sum));
-        let (sum, zero) = (self.arg_names[&extremum.sum].clone(), self.zero_of(extremum.sum));
-        let lit = |x: f64| self.style.lit(Lit::Real(ty, x.to_bits())).tokens;
-        let infinity = if extremum.greatest { f64::NEG_INFINITY } else { f64::INFINITY };
-        let (worst, nan) = (lit(infinity), lit(f64::NAN));
-        let beats = if extremum.greatest { quote!(>) } else { quote!(<) };
-        self.used_vars[axis] |= of_place.is_some();
-        let at = self.vars[axis].clone();
+        let parts = self.extremum_parts(extremum, (axis, inner))?;
+        let ExtremumParts { chunk, start, whole, best, lane, item, sum, elem, zero, worst, .. } = &parts;
+        self.used_vars[axis] |= rows[0].is_some();
         let size = self.extent(axis).at(prec::COMPARE + 1);
+        let [compare, compare_one] = parts.comparisons(extremum.greatest, rows[0].is_some());
 
-        // The code that uses the sums of a chunk, and that for the sum of one item.
-        let (mut compare, mut compare_one) = (TokenStream::new(), quote!(#best = #sum;));
-        if of_place.is_some() {
-            compare.extend(quote!(#place[#lane] = if #wins { #at } else { #place[#lane] };));
-            compare_one.extend(quote!(#place = #at;));
-        }
-        let compare = quote! {
-            for #lane in 0..#lanes {
-                let #wins = #sum[#lane] #beats #best[#lane];
-                #best[#lane] = if #wins { #sum[#lane] } else { #best[#lane] };
-                #compare
-            }
-        };
-        let compare_one = quote!(if #sum #beats #best || (#best.is_nan() && !#sum.is_nan()) { #compare_one });
-
-        let picks = self.chunks_of_rows(axis, &start);
+        let lanes = lanes();
+        let picks = self.chunks_of_rows(axis, start);
         let index = quote!(let #item = #start + #lane;);
-        let phases: TokenStream = phases.iter().map(|phase| phase.written(&lane, &lanes, &index)).collect();
+        let phases: TokenStream = phases.iter().map(|phase| phase.written(lane, &lanes, &index)).collect();
         let index = if used { index } else { quote!() };
         let mut code = quote!(#phases for #lane in 0..#lanes { #index #body });
         let mut one = rest;
@@ -121,26 +99,7 @@ impl Nest<'_, '_> {
         }
 
         let picks = &picks[axis];
-        let (mut cuts, mut begin, mut end) = <(TokenStream, TokenStream, TokenStream)>::default();
-        let (mut begin_one, mut end_one) =
-            (quote!(let mut #best = if 0 < #size { #nan } else { #worst };), TokenStream::new());
-        // The test whether an item has a winner reads memory, since lanes that are tested would not
-        // stay in registers.
-        let mut open = TokenStream::new();
-        if let Some((row, chunks)) = of_best {
-            cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));
-            end.extend(quote!(#chunks[#chunk] = #best;));
-            end_one.extend(quote!(#row[#item] = #best;));
-            open = quote!(#row[#item] == #worst);
-        }
-        if let Some((row, chunks)) = of_place {
-            cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));
-            begin.extend(quote!(let mut #place = [usize::MAX; #lanes];));
-            end.extend(quote!(#chunks[#chunk] = #place;));
-            begin_one.extend(quote!(let mut #place = 0;));
-            end_one.extend(quote!(#row[#item] = #place;));
-            open = quote!(#row[#item] == usize::MAX);
-        }
+        let ExtremumEnds { cuts, begin, end, begin_one, end_one, no_winner } = parts.ends(rows, &size);
         let (n, end_of_row) = (n.at(prec::MUL), n.at(prec::ADD));
         Ok(quote! {
             let #whole = #n / #lanes * #lanes;
@@ -154,12 +113,118 @@ impl Nest<'_, '_> {
                 #end
             }
             for #item in 0..#end_of_row {
-                if #item >= #whole || #open {
+                if #item >= #whole || #no_winner {
                     #begin_one
                     #one
                     #end_one
                 }
             }
         })
+    }
+
+    /// The names and numbers in the loops of an extremum over loop `axis`.
+    fn extremum_parts(&mut self, extremum: &Extremum, (axis, inner): (usize, usize)) -> Result<ExtremumParts, String> {
+        let Elem::Real(ty) = self.g.elem(extremum.sum) else { return Err("an extremum of what is not real".into()) };
+        let [chunk, start, whole] = ["c", "start", "whole"].map(|name| self.names.fresh(name));
+        let [best, place, wins] = ["best", "place", "wins"].map(|name| self.names.fresh(name));
+        let lit = |x: f64| self.style.lit(Lit::Real(ty, x.to_bits())).tokens;
+        let infinity = if extremum.greatest { f64::NEG_INFINITY } else { f64::INFINITY };
+        Ok(ExtremumParts {
+            chunk,
+            start,
+            whole,
+            best,
+            place,
+            wins,
+            lane: self.lane.clone(),
+            item: self.vars[inner].clone(),
+            at: self.vars[axis].clone(),
+            sum: self.arg_names[&extremum.sum].clone(),
+            elem: self.style.ty(self.g.elem(extremum.sum)),
+            zero: self.zero_of(extremum.sum),
+            worst: lit(infinity),
+            nan: lit(f64::NAN),
+        })
+    }
+}
+
+/// The names and numbers in the loops of an extremum.
+struct ExtremumParts {
+    /// The chunk of items, its first item, and the number of items in whole chunks.
+    chunk: Ident,
+    start: Ident,
+    whole: Ident,
+    /// The extremum so far, its place, and whether a sum is better.
+    best: Ident,
+    place: Ident,
+    wins: Ident,
+    lane: Ident,
+    item: Ident,
+    /// The position along the extremum's axis.
+    at: Ident,
+    sum: Ident,
+    /// The type of a sum, and numbers of this type.
+    elem: TokenStream,
+    zero: TokenStream,
+    worst: TokenStream,
+    nan: TokenStream,
+}
+
+/// The code around the loops of an extremum: the rows as chunks, and what is done before and after
+/// a chunk and one item.
+#[derive(Default)]
+struct ExtremumEnds {
+    cuts: TokenStream,
+    begin: TokenStream,
+    end: TokenStream,
+    begin_one: TokenStream,
+    end_one: TokenStream,
+    /// Whether no sum of an item is better than the worst value. This test reads memory, since
+    /// lanes that are tested would not stay in registers.
+    no_winner: TokenStream,
+}
+
+impl ExtremumParts {
+    /// The code that uses the sums of a chunk, and that for the sum of one item.
+    fn comparisons(&self, greatest: bool, has_place: bool) -> [TokenStream; 2] {
+        let ExtremumParts { best, place, wins, lane, at, sum, .. } = self;
+        let (lanes, beats) = (lanes(), if greatest { quote!(>) } else { quote!(<) });
+        let (mut compare, mut compare_one) = (TokenStream::new(), quote!(#best = #sum;));
+        if has_place {
+            compare.extend(quote!(#place[#lane] = if #wins { #at } else { #place[#lane] };));
+            compare_one.extend(quote!(#place = #at;));
+        }
+        let compare = quote! {
+            for #lane in 0..#lanes {
+                let #wins = #sum[#lane] #beats #best[#lane];
+                #best[#lane] = if #wins { #sum[#lane] } else { #best[#lane] };
+                #compare
+            }
+        };
+        [compare, quote!(if #sum #beats #best || (#best.is_nan() && !#sum.is_nan()) { #compare_one })]
+    }
+
+    /// The code that writes the places and the extrema to these rows. `size` is the size of the
+    /// extremum's axis.
+    fn ends(&self, [of_place, of_best]: [Option<(Ident, Ident)>; 2], size: &TokenStream) -> ExtremumEnds {
+        let ExtremumParts { chunk, best, place, item, worst, nan, .. } = self;
+        let lanes = lanes();
+        let begin_one = quote!(let mut #best = if 0 < #size { #nan } else { #worst };);
+        let mut ends = ExtremumEnds { begin_one, ..ExtremumEnds::default() };
+        if let Some((row, chunks)) = of_best {
+            ends.cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));
+            ends.end.extend(quote!(#chunks[#chunk] = #best;));
+            ends.end_one.extend(quote!(#row[#item] = #best;));
+            ends.no_winner = quote!(#row[#item] == #worst);
+        }
+        if let Some((row, chunks)) = of_place {
+            ends.cuts.extend(quote!(let (#chunks, _) = #row.as_chunks_mut::<#lanes>();));
+            ends.begin.extend(quote!(let mut #place = [usize::MAX; #lanes];));
+            ends.end.extend(quote!(#chunks[#chunk] = #place;));
+            ends.begin_one.extend(quote!(let mut #place = 0;));
+            ends.end_one.extend(quote!(#row[#item] = #place;));
+            ends.no_winner = quote!(#row[#item] == usize::MAX);
+        }
+        ends
     }
 }
