@@ -14,7 +14,7 @@ use ad_ir::prim::{Binary, Prim, Unary};
 use ad_ir::sorted::{SortedMap, SortedSet};
 use ad_middle::passes::lowering::opened::LoopScopes;
 
-use super::store::{Class, bounds_an_index, is_exact_sum};
+use super::store::{Class, adds_rows, bounds_an_index, is_exact_sum};
 
 /// A test of some indices of an array. Two tests are equal if they are the same test of the same
 /// axes, whether or not the test is repeated along the other axes.
@@ -123,13 +123,6 @@ pub(super) fn limits_of_elements(g: &Graph, t: Term) -> Tests {
     Limits { g, known: HashMap::new() }.of(t)
 }
 
-/// The tests that a scatter of this array reads: the loop that scatters it ends at the limits of
-/// its elements. If the elements themselves are a choice by the test, it is known anyway.
-pub(super) fn limits_of_scattered(g: &Graph, class: Class, src: Term) -> Tests {
-    let known = class != Class::Buffer && matches!(g.node(src), Node::Prim(Prim::Select, _));
-    if known { Tests::new() } else { limits_of_elements(g, src) }
-}
-
 /// The tests that the nest of a sum reads: what is summed is zero outside of them. A sum in the
 /// function's order is a kernel, which reads all elements.
 pub(super) fn limits_of_summed(g: &Graph, exact: &HashSet<Term>, t: Term) -> Tests {
@@ -142,13 +135,13 @@ pub(super) fn limits_of_summed(g: &Graph, exact: &HashSet<Term>, t: Term) -> Tes
 /// The tests of indices that the code of a term reads, in addition to what the term reads.
 pub(super) fn tests_of(
     g: &Graph,
-    (class, exact): (&TermTable<Class>, &HashSet<Term>),
+    exact: &HashSet<Term>,
     read_under: &SortedMap<Term, Tests>,
     t: Term,
 ) -> impl Iterator<Item = Term> {
     let mut tests = limits_of_summed(g, exact, t);
     if let Node::Scatter { src, .. } = *g.node(t) {
-        tests.extend(limits_of_scattered(g, class[src], src));
+        tests.extend(limits_of_elements(g, src));
     }
     tests.extend(read_under.get(&t).into_iter().flatten().cloned());
     tests.into_iter().map(|test| test.test)
@@ -225,7 +218,16 @@ pub(super) fn read_under_tests(
     let mut found = SortedMap::new();
     // Parents are newer than children: all readers of a term have been visited before it.
     for &t in reach.iter().rev() {
-        let own = demands.remove(&t).unwrap_or(Demand::None);
+        let mut own = demands.remove(&t).unwrap_or(Demand::None);
+        let stored = class[t] == Class::Buffer;
+        if stored && let Demand::Under(tests) = &mut own {
+            // A stored array is computed where the tests that are known here hold.
+            let computed = g.rank(t) > 0 && scopes.of(t) > 0;
+            tests.retain(|test| {
+                let inside = scopes.contains(scopes.of(test.test), scopes.of(t));
+                computed && inside && (guard[test.test] == 0 || guard[test.test] == guard[t])
+            });
+        }
         let mut read = |c: Term, demand: &Demand| {
             let before = demands.entry(c).or_insert(Demand::None);
             *before = std::mem::replace(before, Demand::None).and(demand);
@@ -254,24 +256,18 @@ pub(super) fn read_under_tests(
                     read(c, &Demand::Under(tests));
                 });
             }
-            Node::Prim(Prim::Sum(axes), args) if !is_exact_sum(g, exact, t) => {
+            // The kernel that adds up rows reads all of them.
+            Node::Prim(Prim::Sum(axes), args) if !is_exact_sum(g, exact, t) && !adds_rows(g, class, exact, t) => {
                 let of_sum = own.mapped(|k| Some(after_repetition(axes, k)));
                 read(args[0], &of_sum.where_also(limits.of(args[0])));
             }
             node => node.for_each_child(|c| read(c, &everything)),
         }
-        if class[t] != Class::Buffer || g.rank(t) == 0 || scopes.of(t) == 0 {
-            continue;
-        }
-        let known = |test: &IndexTest| {
-            scopes.contains(scopes.of(test.test), scopes.of(t))
-                && (guard[test.test] == 0 || guard[test.test] == guard[t])
-        };
-        if let Demand::Under(mut tests) = own {
-            tests.retain(known);
-            if !tests.is_empty() {
-                found.insert(t, tests);
-            }
+        if stored
+            && let Demand::Under(tests) = own
+            && !tests.is_empty()
+        {
+            found.insert(t, tests);
         }
     }
     found
