@@ -1,6 +1,6 @@
-//! Groups that are read at places which other groups decide. Each gradient is checked with groups of
-//! unequal lengths in several orders, the longest one first and last: a step of the derivative's loop
-//! must not read what a step with a longer group has left in memory.
+//! Groups that are read at places which other groups decide. Each gradient is checked with groups
+//! of unequal lengths in several orders, the longest one first and last: a step of the derivative's
+//! loop must not read what a step with a longer group has left in memory.
 
 #![allow(clippy::needless_range_loop, reason = "formulas are written with indices")]
 

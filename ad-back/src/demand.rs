@@ -195,6 +195,14 @@ impl Demand {
         }
     }
 
+    /// What is read if only these tests limit it.
+    fn under(&self, only: impl Fn(&IndexTest) -> bool) -> Demand {
+        match self {
+            Demand::None => Demand::None,
+            Demand::Under(tests) => Demand::Under(tests.iter().filter(|test| only(test)).cloned().collect()),
+        }
+    }
+
     /// What is read of another array, with the axes mapped.
     fn mapped(&self, of: impl Fn(u8) -> Option<u8>) -> Demand {
         match self {
@@ -216,6 +224,12 @@ pub(super) fn read_under_tests(
     let (mut limits, everything) = (Limits { g, known: HashMap::new() }, Demand::all());
     let mut demands: HashMap<Term, Demand> = whole.iter().map(|&t| (t, Demand::all())).collect();
     let mut found = SortedMap::new();
+    // A test that reads no array of the loop. Two tests must not each be stored where the other one
+    // holds.
+    let is_simple = |test: &IndexTest| {
+        let stored = |&t: &Term| class[t] == Class::Buffer && g.rank(t) > 0 && scopes.of(t) > 0;
+        !g.reachable(&[test.test]).iter().any(stored)
+    };
     // Parents are newer than children: all readers of a term have been visited before it.
     for &t in reach.iter().rev() {
         let mut own = demands.remove(&t).unwrap_or(Demand::None);
@@ -235,7 +249,10 @@ pub(super) fn read_under_tests(
         match g.node(t) {
             Node::Prim(Prim::Select, args) => {
                 let tests = tests_of_condition(g, args[0]);
-                read(args[0], if tests.is_empty() { &own } else { &everything });
+                // The tests decide where loops end, so what they read is needed wherever these
+                // loops begin.
+                let before = if tests.is_empty() { own.clone() } else { own.under(&is_simple) };
+                read(args[0], &before);
                 read(args[1], &own.where_also(tests));
                 read(args[2], &own);
             }

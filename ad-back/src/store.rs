@@ -433,15 +433,20 @@ fn visit(
     }
 }
 
-/// Whether neighbours along the last axis of an array are not neighbours in the array that it is a
-/// part of.
+/// Whether neighbours along the last axis of a part of an array are not neighbours in the array.
 fn lies_apart(g: &Graph, t: Term) -> bool {
-    match g.node(t) {
-        Node::Prim(Prim::Transpose(order), _) => order.last().is_some_and(|&k| usize::from(k) + 1 != order.len()),
-        Node::Gather { src, vars, index, .. } if index.len() == g.rank(*src) => {
-            vars.last().zip(index.last()).is_some_and(|(&v, &at)| !g.mentions(at, v))
+    let (mut t, mut axis) = (t, g.rank(t).saturating_sub(1));
+    loop {
+        match g.node(t) {
+            Node::Prim(Prim::Transpose(order), args) => (t, axis) = (args[0], usize::from(order[axis])),
+            Node::Prim(Prim::Slice(_) | Prim::Recast, args) => t = args[0],
+            Node::Gather { src, vars, index, .. } if index.len() == g.rank(*src) => {
+                return vars.get(axis).zip(index.last()).is_some_and(|(&v, &at)| !g.mentions(at, v));
+            }
+            Node::Gather { src, .. } => return axis + 1 < g.rank(t) && g.rank(*src) > 1,
+            Node::Input(_) | Node::Param(..) => return axis + 1 < g.rank(t),
+            _ => return false,
         }
-        _ => false,
     }
 }
 
