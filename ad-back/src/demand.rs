@@ -14,7 +14,7 @@ use ad_ir::prim::{Binary, Prim, Unary};
 use ad_ir::sorted::{SortedMap, SortedSet};
 use ad_middle::passes::lowering::opened::LoopScopes;
 
-use super::store::{Class, bounds_an_index, is_exact_sum};
+use super::store::{Class, adds_rows, bounds_an_index, is_exact_sum};
 
 /// A test of some indices of an array. Two tests are equal if they are the same test of the same
 /// axes, whether or not the test is repeated along the other axes.
@@ -123,13 +123,6 @@ pub(super) fn limits_of_elements(g: &Graph, t: Term) -> Tests {
     Limits { g, known: HashMap::new() }.of(t)
 }
 
-/// The tests that a scatter of this array reads: the loop that scatters it ends at the limits of
-/// its elements. If the elements themselves are a choice by the test, it is known anyway.
-pub(super) fn limits_of_scattered(g: &Graph, class: Class, src: Term) -> Tests {
-    let known = class != Class::Buffer && matches!(g.node(src), Node::Prim(Prim::Select, _));
-    if known { Tests::new() } else { limits_of_elements(g, src) }
-}
-
 /// The tests that the nest of a sum reads: what is summed is zero outside of them. A sum in the
 /// function's order is a kernel, which reads all elements.
 pub(super) fn limits_of_summed(g: &Graph, exact: &HashSet<Term>, t: Term) -> Tests {
@@ -142,13 +135,13 @@ pub(super) fn limits_of_summed(g: &Graph, exact: &HashSet<Term>, t: Term) -> Tes
 /// The tests of indices that the code of a term reads, in addition to what the term reads.
 pub(super) fn tests_of(
     g: &Graph,
-    (class, exact): (&TermTable<Class>, &HashSet<Term>),
+    exact: &HashSet<Term>,
     read_under: &SortedMap<Term, Tests>,
     t: Term,
 ) -> impl Iterator<Item = Term> {
     let mut tests = limits_of_summed(g, exact, t);
     if let Node::Scatter { src, .. } = *g.node(t) {
-        tests.extend(limits_of_scattered(g, class[src], src));
+        tests.extend(limits_of_elements(g, src));
     }
     tests.extend(read_under.get(&t).into_iter().flatten().cloned());
     tests.into_iter().map(|test| test.test)
@@ -202,6 +195,14 @@ impl Demand {
         }
     }
 
+    /// What is read if only these tests limit it.
+    fn under(&self, only: impl Fn(&IndexTest) -> bool) -> Demand {
+        match self {
+            Demand::None => Demand::None,
+            Demand::Under(tests) => Demand::Under(tests.iter().filter(|test| only(test)).cloned().collect()),
+        }
+    }
+
     /// What is read of another array, with the axes mapped.
     fn mapped(&self, of: impl Fn(u8) -> Option<u8>) -> Demand {
         match self {
@@ -223,9 +224,24 @@ pub(super) fn read_under_tests(
     let (mut limits, everything) = (Limits { g, known: HashMap::new() }, Demand::all());
     let mut demands: HashMap<Term, Demand> = whole.iter().map(|&t| (t, Demand::all())).collect();
     let mut found = SortedMap::new();
+    // A test that reads no array of the loop. Two tests must not each be stored where the other one
+    // holds.
+    let is_simple = |test: &IndexTest| {
+        let stored = |&t: &Term| class[t] == Class::Buffer && g.rank(t) > 0 && scopes.of(t) > 0;
+        !g.reachable(&[test.test]).iter().any(stored)
+    };
     // Parents are newer than children: all readers of a term have been visited before it.
     for &t in reach.iter().rev() {
-        let own = demands.remove(&t).unwrap_or(Demand::None);
+        let mut own = demands.remove(&t).unwrap_or(Demand::None);
+        let stored = class[t] == Class::Buffer;
+        if stored && let Demand::Under(tests) = &mut own {
+            // A stored array is computed where the tests that are known here hold.
+            let computed = g.rank(t) > 0 && scopes.of(t) > 0;
+            tests.retain(|test| {
+                let inside = scopes.contains(scopes.of(test.test), scopes.of(t));
+                computed && inside && (guard[test.test] == 0 || guard[test.test] == guard[t])
+            });
+        }
         let mut read = |c: Term, demand: &Demand| {
             let before = demands.entry(c).or_insert(Demand::None);
             *before = std::mem::replace(before, Demand::None).and(demand);
@@ -233,7 +249,10 @@ pub(super) fn read_under_tests(
         match g.node(t) {
             Node::Prim(Prim::Select, args) => {
                 let tests = tests_of_condition(g, args[0]);
-                read(args[0], if tests.is_empty() { &own } else { &everything });
+                // The tests decide where loops end, so what they read is needed wherever these
+                // loops begin.
+                let before = if tests.is_empty() { own.clone() } else { own.under(&is_simple) };
+                read(args[0], &before);
                 read(args[1], &own.where_also(tests));
                 read(args[2], &own);
             }
@@ -254,24 +273,18 @@ pub(super) fn read_under_tests(
                     read(c, &Demand::Under(tests));
                 });
             }
-            Node::Prim(Prim::Sum(axes), args) if !is_exact_sum(g, exact, t) => {
+            // The kernel that adds up rows reads all of them.
+            Node::Prim(Prim::Sum(axes), args) if !is_exact_sum(g, exact, t) && !adds_rows(g, class, exact, t) => {
                 let of_sum = own.mapped(|k| Some(after_repetition(axes, k)));
                 read(args[0], &of_sum.where_also(limits.of(args[0])));
             }
             node => node.for_each_child(|c| read(c, &everything)),
         }
-        if class[t] != Class::Buffer || g.rank(t) == 0 || scopes.of(t) == 0 {
-            continue;
-        }
-        let known = |test: &IndexTest| {
-            scopes.contains(scopes.of(test.test), scopes.of(t))
-                && (guard[test.test] == 0 || guard[test.test] == guard[t])
-        };
-        if let Demand::Under(mut tests) = own {
-            tests.retain(known);
-            if !tests.is_empty() {
-                found.insert(t, tests);
-            }
+        if stored
+            && let Demand::Under(tests) = own
+            && !tests.is_empty()
+        {
+            found.insert(t, tests);
         }
     }
     found

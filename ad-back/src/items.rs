@@ -1,7 +1,7 @@
 //! The items of a nest: the values that it stores or accumulates, over a graph of scalar
 //! operations. This module does not decide which terms a nest computes.
 
-use super::demand::{IndexTest, limits_of_scattered, limits_of_summed};
+use super::demand::{IndexTest, limits_of_elements, limits_of_summed};
 use super::kernel::{Id, Kernel, Op};
 use super::plan::{Plan, domain_of};
 use ad_ir::choice::{Kind, choose};
@@ -174,7 +174,7 @@ pub(super) fn scatter_item(g: &Graph, kernel: &mut Kernel<'_>, (t, out): (Term, 
     let mut ix: Vec<Id> = index.iter().map(|&i| kernel.element(i, &[], &bound)).collect::<Result<_, _>>()?;
     ix.extend(&identity[vars.len()..]);
     let value = kernel.element(*src, &identity, &[])?;
-    let limits = limits_of_scattered(g, kernel.plan().class(*src), *src);
+    let limits = limits_of_elements(g, *src);
     let limits = conditions(kernel, Some(&limits), &identity)?;
     let value = under_conditions(kernel, &limits, value);
     Ok(Item::Scatter { out, put: *put, ix, sizes: g.shape(out).to_vec(), value })

@@ -365,9 +365,9 @@ fn visit(
         let step = index.first().and_then(|&i| loops.role(i));
         matches!(step, Some((n, LeafRole::Step)) if n + 1 == here)
     };
-    let streamed = shared.streamed
-        || matches!(g.node(t), Node::Gather { src, vars, index, .. }
-            if vars.is_empty() && row_of(index) && here > 0 && scopes.of(*src) == scopes.parent[here - 1]);
+    let is_row = matches!(g.node(t), Node::Gather { src, vars, index, .. }
+        if vars.is_empty() && row_of(index) && here > 0 && scopes.of(*src) == scopes.parent[here - 1]);
+    let streamed = shared.streamed || is_row;
     let moved = moved_elements(g, t, readers);
     let mut read = |c: Term, context: u32, force: bool| {
         let to = &mut readers[c];
@@ -395,7 +395,8 @@ fn visit(
         }
         Node::Gather { src, sizes, vars, index } => {
             let through = contexts.path(context, t);
-            read(*src, through, !vars.is_empty() && expensive(*src) && cost[*src] >= EXPENSIVE);
+            let apart = is_row && lies_apart(g, *src);
+            read(*src, through, apart || !vars.is_empty() && expensive(*src) && cost[*src] >= EXPENSIVE);
             sizes.iter().chain(index).for_each(|&c| read(c, through, false));
         }
         Node::Scatter { dst, src, vars, index, .. } => {
@@ -429,6 +430,23 @@ fn visit(
             }
         }
         node => node.for_each_child(|c| read(c, context, false)),
+    }
+}
+
+/// Whether neighbours along the last axis of a part of an array are not neighbours in the array.
+fn lies_apart(g: &Graph, t: Term) -> bool {
+    let (mut t, mut axis) = (t, g.rank(t).saturating_sub(1));
+    loop {
+        match g.node(t) {
+            Node::Prim(Prim::Transpose(order), args) => (t, axis) = (args[0], usize::from(order[axis])),
+            Node::Prim(Prim::Slice(_) | Prim::Recast, args) => t = args[0],
+            Node::Gather { src, vars, index, .. } if index.len() == g.rank(*src) => {
+                return vars.get(axis).zip(index.last()).is_some_and(|(&v, &at)| !g.mentions(at, v));
+            }
+            Node::Gather { src, .. } => return axis + 1 < g.rank(t) && g.rank(*src) > 1,
+            Node::Input(_) | Node::Param(..) => return axis + 1 < g.rank(t),
+            _ => return false,
+        }
     }
 }
 

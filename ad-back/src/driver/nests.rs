@@ -152,7 +152,7 @@ impl Driver<'_> {
         let items = rows.as_ref().map_or(items, |r| &r.items[..]);
         let title = self.function_name(verb, outs);
         let mut masked_items = items.to_vec();
-        let complete = matches!(part, NestRange::Whole | NestRange::Prefix(_));
+        let complete = matches!(part, NestRange::Whole | NestRange::Prefix(_) | NestRange::Ragged(_));
         let mask = if complete { masked(g, kernel, &mut masked_items) } else { None };
         let inner = self.within(kernel.loops.len());
         let function = Nest::new(g, self.style, &self.names, &self.known, kernel, &masked_items, (reused, &part, mask))

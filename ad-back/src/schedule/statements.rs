@@ -166,7 +166,7 @@ pub(super) fn statements_of(
         let named = matches!(g.node(t), Node::Input(_) | Node::Size(..));
         let guard = if named { 0 } else { guard[t] };
         let mut read = reads(g, class, (windows, exact), t);
-        for test in tests_of(g, (class, exact), read_under, t) {
+        for test in tests_of(g, exact, read_under, t) {
             for (c, _) in reads(g, class, (windows, exact), test) {
                 read.entry(c).or_insert(false);
             }

@@ -12,10 +12,11 @@ use std::collections::HashMap;
 
 use super::rewrite::{Rewriter, with_rewritten_children};
 use super::{Context, Pass};
+use ad_ir::analysis::conjunction;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::analysis::zeros::is_zero_of_either_sign;
 use ad_ir::ir::{Contraction, Elem, Graph, Node, Scan, Term, Var};
-use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce, Unary};
 
 /// The pass.
 ///
@@ -23,6 +24,8 @@ use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Unary};
 /// | --- | --- |
 /// | `sum[0,1] (select (iota < replicate[1] lens) m 0)` | `sum[0]` over the elements that exist |
 /// | `sum[1] (select (iota < replicate[1] lens) m 0)` | each of them is added to the sum of its row |
+/// | `sum[0,1] (select ((iota < replicate[1] lens) && c) m 0)` | `sum[0] (select c m 0)` over the elements that exist |
+/// | `all[1] (all[1] (select (iota < replicate[1] lens) c true))`, where `c` is costly | `all[1]` over the elements that exist |
 pub(crate) const PASS: Pass = Pass {
     name: "flatten",
     rules: || vec!["flatten"],
@@ -86,6 +89,14 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, outside: &Outside) -> V
                 return Some(g.scan(*scan));
             }
             Node::Prim(Prim::Sum(axes), args) if axes.contains(&1) && !exact.contains(&t) => (axes, args),
+            Node::Prim(Prim::Reduce(Reduce::All, 1), args) => {
+                let (mask, elements) = of_all_rows(g, args[0])?;
+                let rows = Rows::of(g, mask, outside, &lists)?;
+                let mut flat = Flat { g, rows, active: &active, known: &mut known };
+                flat.costs_much(elements).then_some(())?;
+                let vector = flat.vector(elements)?;
+                return Some(g.reduce(Reduce::All, 1, vector));
+            }
             _ => return None,
         };
         let Node::Prim(Prim::Select, parts) = g.node(args[0]) else { return None };
@@ -93,12 +104,21 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, outside: &Outside) -> V
         if !g.elem(elements).is_real() || !is_zero_of_either_sign(g, zeros) {
             return None;
         }
-        let rows = Rows::of(g, mask, outside, &lists)?;
+        // The elements may have another condition besides that of the end of their row.
+        let mut conditions = conjunction::parts(g, mask).into_iter().filter(|(_, axes)| **axes == [0, 1]);
+        let rows = conditions.find_map(|(t, _)| Rows::of(g, t, outside, &lists))?;
         let mut flat = Flat { g, rows, active: &active, known: &mut known };
         flat.has_residuals(elements).then_some(())?;
-        let vector = flat.vector(elements)?;
+        let vector = flat.vector(if flat.is_mask(mask) { elements } else { args[0] })?;
         Some(flat.sum(vector, &axes))
     })
+}
+
+/// The mask and the elements of a conjunction for each row, `all[1] (select mask elements true)`.
+fn of_all_rows(g: &Graph, each: Term) -> Option<(Term, Term)> {
+    let Node::Prim(Prim::Reduce(Reduce::All, 1), args) = g.node(each) else { return None };
+    let Node::Prim(Prim::Select, parts) = g.node(args[0]) else { return None };
+    (g.rank(args[0]) == 2 && g.bool_value(g.splat(parts[2])) == Some(true)).then_some((parts[0], parts[1]))
 }
 
 /// The rows that a condition describes.
@@ -118,12 +138,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn of(g: &mut Graph, mut mask: Term, outside: &Outside, lists: &[ListRows]) -> Option<Rows> {
-        if let Node::Prim(Prim::Replicate(axes), args) = g.node(mask)
-            && axes.iter().all(|&a| a >= 2)
-        {
-            mask = args[0];
-        }
+    fn of(g: &mut Graph, mask: Term, outside: &Outside, lists: &[ListRows]) -> Option<Rows> {
         let Node::Prim(Prim::Compare(Cmp::Lt), sides) = g.node(mask) else { return None };
         let along = |t: Term, at: u8| match g.node(t) {
             Node::Prim(Prim::Replicate(axes), args) if **axes == [at] && g.rank(t) == 2 => Some(args[0]),
@@ -193,7 +208,11 @@ impl Flat<'_> {
     fn operands(&self, t: Term) -> Vec<Term> {
         match self.g.node(t) {
             Node::Prim(prim, args)
-                if prim.is_elementwise() || matches!(prim, Prim::Sum(_) | Prim::Contract(_) | Prim::Replicate(_)) =>
+                if prim.is_elementwise()
+                    || matches!(
+                        prim,
+                        Prim::Sum(_) | Prim::Reduce(..) | Prim::Slice(_) | Prim::Contract(_) | Prim::Replicate(_)
+                    ) =>
             {
                 args.iter().copied().filter(|&a| self.is_of_rows(a)).collect()
             }
@@ -230,6 +249,24 @@ impl Flat<'_> {
             };
             if reads {
                 return true;
+            }
+            stack.extend(self.operands(t));
+        }
+        false
+    }
+
+    /// Whether an array is computed from real numbers that are computed row by row, which the sum
+    /// over the same rows computes too, or whether a reduction computes its elements.
+    fn costs_much(&self, t: Term) -> bool {
+        let (mut seen, mut stack) = (SortedSet::new(), vec![t]);
+        while let Some(t) = stack.pop() {
+            if !seen.insert(t) {
+                continue;
+            }
+            match self.g.node(t) {
+                Node::Prim(Prim::Reduce(..), _) => return true,
+                Node::Prim(prim, _) if prim.is_elementwise() && self.g.elem(t).is_real() => return true,
+                _ => {}
             }
             stack.extend(self.operands(t));
         }
@@ -287,6 +324,23 @@ impl Flat<'_> {
                 let of = self.operand(args[0])?;
                 let axes: Vec<u8> = axes.iter().map(|a| a - 1).collect();
                 Some(self.g.sum_axes(of, &axes))
+            }
+            Node::Prim(
+                Prim::Reduce(op @ (Reduce::InOrder | Reduce::FromZero | Reduce::All | Reduce::Any), axes),
+                args,
+            ) if self.g.rank(args[0]) >= 2 + usize::from(*axes) => {
+                let of = self.operand(args[0])?;
+                Some(self.g.reduce(*op, usize::from(*axes), of))
+            }
+            Node::Prim(Prim::Slice(steps), args) if self.g.shape(args[0])[..2] == self.g.shape(t)[..2] => {
+                let of = self.operand(args[0])?;
+                let (starts, lens) = args[1..].split_at(steps.len());
+                let [starts, lens] = [starts, lens].map(|of| of[2..].to_vec());
+                let zero = self.g.lit_usize(0);
+                let starts: Vec<Term> = std::iter::once(zero).chain(starts).collect();
+                let lens: Vec<Term> = std::iter::once(self.rows.total).chain(lens).collect();
+                let steps: Vec<_> = std::iter::once(1).chain(steps[2..].iter().copied()).collect();
+                Some(self.g.slice(of, &starts, &steps, &lens))
             }
             Node::Prim(Prim::Contract(spec), args) => self.contracted(spec, [args[0], args[1]]),
             Node::Gather { src, sizes, vars, .. } if vars.len() >= 2 => {

@@ -9,7 +9,9 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use self::index_sets::ArmSplit;
+
 use super::item_axis;
+use super::transposed::transposed;
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
 use ad_ir::ir::rewrite::{Memoised, Needs, OnDemand, on_demand};
@@ -274,7 +276,7 @@ impl<'g> Lift<'g> {
         // The build's axis is outermost in consumed arrays, but the loop's own axis has to be: swap
         // the two.
         let xs: Vec<Term> = (carries + captures..outer.len())
-            .map(|k| if batched[k] { self.swap_first_two_axes(lifted[k]) } else { lifted[k] })
+            .map(|k| if batched[k] { self.consumed(lifted[k]) } else { lifted[k] })
             .collect();
         let produced = results.len() - carries - more;
         let mut batched = Scan {
@@ -340,6 +342,16 @@ impl<'g> Lift<'g> {
                 self.g.tuple(&parts)
             }
         }
+    }
+
+    /// A batched array whose rows a loop consumes. The rows of a block are computed where they are
+    /// read, with the items adjacent.
+    fn consumed(&mut self, t: Term) -> Term {
+        if !self.ends {
+            return self.swap_first_two_axes(t);
+        }
+        let order = [1, 0].into_iter().chain(2..self.g.rank(t)).map(axis).collect::<Vec<u8>>();
+        transposed(self.g, t, &order)
     }
 
     fn swap_first_two_axes(&mut self, t: Term) -> Term {

@@ -19,6 +19,7 @@ pub(crate) mod roots;
 pub(crate) mod saved_rows;
 pub(crate) mod searches;
 pub(crate) mod trace;
+mod transposed;
 pub(crate) mod trip_counts;
 pub(crate) mod typed_replacement;
 pub(crate) mod watch;

@@ -8,6 +8,7 @@
 use ad_ir::sorted::{SortedMap, SortedSet};
 use std::collections::{HashMap, HashSet};
 
+use super::inner_sums::from_zero;
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
@@ -21,24 +22,31 @@ use ad_ir::prim::Cmp;
 /// | --- | --- | --- |
 /// | fixed | a loop in the body that reads nothing of the iteration | a capture, under the condition that there is an iteration |
 /// | fixed inside | in an inner loop a loop that reads captures and rows which are the same in each outer iteration | rows that the inner loop consumes, which are fixed then |
+/// | sums | an inner recurrence that also adds to a number that the outer loop carries | it adds up from zero, and the outer loop adds the result |
 /// | beside arrays | an inner recurrence of scalars that reads no carried value of the outer loop, whose iterations also compute arrays with more axes | rows of a loop of its own |
 pub(crate) const PASS: Pass = Pass {
     name: "inner_loops",
     rules: || vec!["inner_loops"],
-    run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
+    run: |g, roots, cx| {
+        let exact = cx.exact(g);
+        roots.map(|all| pass(g, all, (0, &exact), cx))
+    },
     simplified: true,
 };
 
-fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
+/// The roots with rewritten loops. They are results of a body whose first `carries` parameters are
+/// carried.
+fn pass(g: &mut Graph, roots: &[Term], (carries, exact): (usize, &HashSet<Term>), cx: &mut Context) -> Vec<Term> {
     Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
         let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
-        scan.body.results = pass(g, &scan.body.results, cx).into();
+        let own = scan.init.len();
+        scan.body.results = pass(g, &scan.body.results, (own, exact), cx).into();
         if is_plain(&scan) && !g.has_checkpoints(&scan) {
             fixed_inside(g, &mut scan);
             fixed(g, &mut scan);
             beside_arrays(g, &mut scan);
         }
-        Some(g.scan(*scan))
+        from_zero(g, &scan, (t, carries), exact).or_else(|| Some(g.scan(*scan)))
     })
 }
 
@@ -84,7 +92,7 @@ fn inner(g: &Graph, results: &[Term]) -> SortedMap<Term, SortedSet<Term>> {
 }
 
 /// For each term: whether it depends on a parameter that satisfies `on`.
-fn depends(g: &Graph, roots: &[Term], on: impl Fn(usize) -> bool) -> HashMap<Term, bool> {
+pub(super) fn depends(g: &Graph, roots: &[Term], on: impl Fn(usize) -> bool) -> HashMap<Term, bool> {
     let mut found: HashMap<Term, bool> = HashMap::new();
     for t in g.reachable(roots) {
         let mut any = matches!(g.node(t), Node::Param(k, _) if on(*k as usize));
@@ -136,7 +144,7 @@ fn rows(g: &mut Graph, scan: &Scan, terms: &[Term]) -> Vec<Term> {
 }
 
 /// Replaces these terms of the body by rows of these arrays.
-fn consume(g: &mut Graph, scan: &mut Scan, terms: &[Term], arrays: &[Term]) {
+pub(super) fn consume(g: &mut Graph, scan: &mut Scan, terms: &[Term], arrays: &[Term]) {
     let mut params = scan.body.params.to_vec();
     let mut new = Rewriter::default();
     for &t in terms {

@@ -2,8 +2,8 @@
 //! order. Each of these loops only adds one scalar in each iteration.
 
 use super::Distribution;
-use crate::passes::lift::Lift;
-use ad_ir::ir::{Body, Graph, Node, Scan, Term};
+use super::strided_reads::in_all_steps;
+use ad_ir::ir::{Graph, Node, Scan, Term};
 use ad_ir::prim::{Binary, Prim};
 
 impl Distribution<'_> {
@@ -38,14 +38,5 @@ fn added(g: &mut Graph, acc: Term, next: Term) -> Option<Term> {
     if matches!(g.node(e), Node::Cond { .. } | Node::Prim(Prim::Select, _)) || g.reachable(&[e]).iter().any(stays) {
         return None;
     }
-    let var = g.fresh();
-    let i = g.mk(Node::Var(var));
-    let mut args = vec![scan.init[0]];
-    args.extend(&scan.captures);
-    for &x in &scan.xs {
-        let row = if matches!(g.node(x), Node::Prim(Prim::Iota, _)) { i } else { g.index(x, &[i]) };
-        args.push(row);
-    }
-    let each = g.instantiate(&Body { params: scan.body.params.clone(), results: [e].into() }, &args)[0];
-    Some(Lift::new(g, var, scan.count).lift(each))
+    Some(in_all_steps(g, &scan, e))
 }

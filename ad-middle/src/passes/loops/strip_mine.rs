@@ -7,9 +7,11 @@
 //! The pass must never rewrite a loop whose order of iterations matters: it rewrites only sums, and
 //! only where inner loops carry scalars (loops that carry arrays fill the lanes by themselves).
 
+use super::strided_reads::replaced_by_rows;
 use super::{Distribution, Update};
 use crate::passes::lift::Lift;
 use crate::passes::rewrite::{Rewriter, with_rewritten_children};
+use crate::passes::transposed::transposed;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::Analyses;
 use ad_ir::analysis::bounds::bound;
@@ -132,6 +134,7 @@ impl Distribution<'_> {
         let terms = self.g.instantiate(&summands, &args);
         let mut lift = Lift::of_block(self.g, lane, size);
         let all_lanes: Vec<Term> = terms.into_iter().map(|e| lift.lift(e)).collect();
+        let all_lanes = replaced_by_rows(self.g, &all_lanes);
         let sums: Vec<Term> = all_lanes.into_iter().map(|e| self.sum_of_lanes(e)).collect();
         let mut sums = sums.into_iter();
         (0..self.carries())
@@ -180,22 +183,8 @@ impl Distribution<'_> {
     fn sum_of_lanes(&mut self, t: Term) -> Term {
         let rank = self.g.rank(t);
         let last: Vec<u8> = (1..rank).chain([0]).map(ad_ir::ir::axis).collect();
-        let mut turned = Rewriter::default();
-        for u in self.g.reachable(&[t]) {
-            if self.g.ty(u).as_array().is_none() || self.g.shape(u) != self.g.shape(t) {
-                continue;
-            }
-            turned.step(self.g, u, |g, u, turned| {
-                Some(match &*g.node_rc(u) {
-                    Node::Prim(prim, args) if prim.is_elementwise() && args.iter().all(|a| turned.contains_key(a)) => {
-                        let args: Vec<Term> = args.iter().map(|a| turned[a]).collect();
-                        g.prim(prim.clone(), &args)
-                    }
-                    _ => g.transpose(u, &last),
-                })
-            });
-        }
-        self.g.sum_axes(turned.done()[&t], &[ad_ir::ir::axis(rank - 1)])
+        let turned = transposed(self.g, t, &last);
+        self.g.sum_axes(turned, &[ad_ir::ir::axis(rank - 1)])
     }
 
     /// Whether there are inner loops, and all their carried values are scalars.
