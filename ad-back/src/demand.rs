@@ -251,7 +251,7 @@ pub(super) fn read_under_tests(
                 let tests = tests_of_condition(g, args[0]);
                 // The tests decide where loops end, so what they read is needed wherever these
                 // loops begin.
-                let before = if tests.is_empty() { own.clone() } else { own.under(&is_simple) };
+                let before = if tests.is_empty() { own.clone() } else { own.under(is_simple) };
                 read(args[0], &before);
                 read(args[1], &own.where_also(tests));
                 read(args[2], &own);

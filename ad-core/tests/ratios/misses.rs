@@ -49,6 +49,8 @@ const COLLECTED: &[Miss] = &[
     ("total += (- square * scale) . exp ()", ONE_AXIS),
     ("loss += softplus (s [j] - s [i])", EACH_GROUP),
     ("total += (u - 0.5 * v) . tanh ()", EACH_GROUP),
+    ("m += h [to [b]]", EACH_GROUP),
+    ("s += e [[c , 0]] * e [[w % 3 , 1]]", EACH_GROUP),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
 ];
 

@@ -315,6 +315,8 @@ impl Flat<'_> {
         let node = self.g.node_rc(t);
         match &*node {
             Node::Prim(Prim::Select, args) if self.is_mask(args[0]) => self.operand(args[1]),
+            Node::Prim(Prim::And, args) if self.is_mask(args[0]) => self.operand(args[1]),
+            Node::Prim(Prim::And, args) if self.is_mask(args[1]) => self.operand(args[0]),
             Node::Prim(prim, args) if prim.is_elementwise() => {
                 let args: Option<Vec<Term>> = args.iter().map(|&a| self.operand(a)).collect();
                 Some(self.g.prim(prim.clone(), &args?))

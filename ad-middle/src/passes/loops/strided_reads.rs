@@ -1,6 +1,6 @@
 //! Rows in place of strided reads. The lanes of a block read the elements `x[i, t]` of a matrix,
 //! where `i` is the lane and `t` is the step of an inner loop. In memory these elements lie a row
-//! apart, so that no vector instruction loads them. Instead, the block is copied once with the lanes
+//! apart, so no vector instruction loads them. Instead, the block is copied once with the lanes
 //! adjacent, and each step of the inner loop, of the function and of the derivative, consumes a row
 //! of the copy.
 //!
