@@ -74,6 +74,24 @@ fn halved(x: &[f64]) -> f64 {
     s
 }
 
+/// Pairs are combined in a range up to half of the length, collected or pushed.
+#[differentiate]
+fn halved_by_index(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    for _ in 0..3 {
+        v = (0..v.len() / 2).map(|i| (v[2 * i] * v[2 * i + 1]).sin()).collect();
+    }
+    let mut w = x.to_vec();
+    for _ in 0..2 {
+        let mut next = Vec::with_capacity(w.len() / 2);
+        for i in 0..w.len() / 2 {
+            next.push(w[2 * i] * w[2 * i + 1] + 0.1);
+        }
+        w = next;
+    }
+    v.iter().sum::<f64>() + w.iter().sum::<f64>()
+}
+
 /// The median, by the smaller and the larger elements.
 #[differentiate]
 fn quick_select(x: &[f64]) -> f64 {
@@ -341,6 +359,7 @@ fn values_and_gradients() {
         verify(pushed_after, pushed_after_value_and_grad, x);
         verify(stack_dfs, stack_dfs_value_and_grad, x);
         verify(halved, halved_value_and_grad, x);
+        verify(halved_by_index, halved_by_index_value_and_grad, x);
         verify(window_remove, window_remove_value_and_grad, x);
         verify(inserted, inserted_value_and_grad, x);
         verify(dedup, dedup_value_and_grad, x);

@@ -62,6 +62,7 @@ pub(super) const TABLE: &[Row] = &[
 impl<'a> Lower<'a> {
     /// Collects the items of a filtered iterator into a `Vec`.
     pub(super) fn collected_items(&mut self, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<Value<'a>> {
+        let seq = &self.bounded_by_capacity(seq);
         if !seq.lens.is_empty() && seq.present.is_none() {
             let seq = self.by_number(seq.clone());
             return self.collected_items(&seq, want, range);
@@ -95,6 +96,17 @@ impl<'a> Lower<'a> {
             Some(CellValue::Value(value)) => Ok(value),
             _ => Err(Poison),
         }
+    }
+
+    /// The items, with the capacity of a `Vec` as the greatest number of them if its length decides
+    /// how many they are, as in `0..v.len() / 2`.
+    fn bounded_by_capacity(&mut self, seq: &Seq<'a>) -> Seq<'a> {
+        let mut seq = seq.clone();
+        let unbounded = matches!(&seq.dims[..], &[most] if self.g.int_value(most) == Some(usize::MAX as i128));
+        if let Some(most) = seq.len.filter(|_| unbounded).and_then(|len| self.most_within_capacity(len)) {
+            seq.dims = [most].into();
+        }
+        seq
     }
 
     /// Pushes all items to a named variable.

@@ -9,7 +9,7 @@ use super::super::items::Item;
 use super::super::kernel::{Id, Op};
 use super::super::plan::LANES;
 use super::super::rust::{Expr, prec};
-use super::state::{LoopVariant, Nest, NestRange, RowKey, RowLoad, SlicedRow};
+use super::state::{LoopVariant, Nest, NestRange, RowKey, RowLoad, SlicedRow, is_pointwise};
 use ad_ir::ir::{IntTy, Lit, Put, Term};
 use ad_ir::prim::{IntOp, Prim};
 
@@ -24,7 +24,11 @@ impl Nest<'_, '_> {
             return None;
         }
         let (buf, sizes) = (*buf, sizes.to_vec());
-        if self.flat && self.level(id) == 1 {
+        if self.flat {
+            // Of all other arrays the elements are at computed places.
+            if !is_pointwise(self.k, &self.k.node(id).op) {
+                return None;
+            }
             return Some(RowLoad {
                 key: RowKey { buf, sizes, outer: Vec::new(), base: None, width: 1, reversed: None },
                 column: None,

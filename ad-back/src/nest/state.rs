@@ -364,10 +364,14 @@ impl<'a, 'k> Nest<'a, 'k> {
     }
 }
 
+/// Whether a node reads an array of the whole domain at the indices of the loops.
+pub(super) fn is_pointwise(k: &Kernel<'_>, op: &Op) -> bool {
+    matches!(op, Op::Load { sizes, ix, .. } if **ix == *k.identity() && **sizes == *k.loops)
+}
+
 /// Whether all indices are used only together, as the position in arrays of the whole domain: then
-/// the nest is one loop.
+/// the nest is one loop. Other arrays are read at computed places only.
 fn is_flat(k: &Kernel<'_>, items: &[Item]) -> bool {
-    let identity = k.identity();
     if k.loops.len() < 2 {
         return false;
     }
@@ -376,13 +380,9 @@ fn is_flat(k: &Kernel<'_>, items: &[Item]) -> bool {
         Item::Fold { reduced, .. } => reduced.iter().all(|r| *r),
         Item::Scatter { .. } | Item::Block { .. } => false,
     };
-    let pointwise = |op: &Op| match op {
-        Op::Load { sizes, ix, .. } => **ix == *identity && **sizes == *k.loops,
-        _ => false,
-    };
     let mut any = false;
     for node in &k.nodes {
-        let pointwise = pointwise(&node.op);
+        let pointwise = is_pointwise(k, &node.op);
         any |= pointwise;
         let index = |id: &Id| matches!(k.node(*id).op, Op::Var(_));
         if !pointwise && operands(&node.op).iter().any(index) {

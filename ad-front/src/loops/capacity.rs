@@ -10,8 +10,11 @@ use crate::translation::cells::Cell;
 use crate::value::{Lowered, Value};
 use ad_ir::catalogue;
 use ad_ir::diag::SrcRange;
-use ad_ir::ir::Term;
-use ad_ir::prim::IntOp;
+use ad_ir::ir::{Node, Term};
+use ad_ir::prim::{IntOp, Prim};
+
+/// The greatest depth of a number above the length that it is computed from.
+const MAX_DEPTH: u32 = 16;
 
 /// The growth of the `Vec`s of a loop.
 pub(super) struct LoopGrowth {
@@ -137,10 +140,36 @@ impl<'a> Lower<'a> {
         })
     }
 
-    /// The capacity that the user requested, if it is closed.
-    fn capacity_of(&self, value: &Value<'a>) -> Option<Term> {
+    /// The capacity that the user requested, or a closed bound of it.
+    fn capacity_of(&mut self, value: &Value<'a>) -> Option<Term> {
         let Value::List(parts) = value else { return None };
         let made = self.growable.requested_capacity(parts)?;
-        self.g.is_closed(made).then_some(made)
+        if self.g.is_closed(made) { Some(made) } else { self.most_within_capacity(made) }
+    }
+
+    /// A closed bound of a number that is at most the length of a `Vec` which a loop carries, as in
+    /// `v.len() / 2`. It is at most the capacity. A loop up to it would visit the whole capacity, so
+    /// only what has memory for all items asks for it.
+    pub(crate) fn most_within_capacity(&mut self, t: Term) -> Option<Term> {
+        self.within_capacity(t, MAX_DEPTH)
+    }
+
+    fn within_capacity(&mut self, t: Term, depth: u32) -> Option<Term> {
+        if let Some(capacity) = self.growable.capacity_for(t) {
+            return self.g.is_closed(capacity).then_some(capacity);
+        }
+        let depth = depth.checked_sub(1)?;
+        let Node::Prim(Prim::Int(op), args) = self.g.node(t).clone() else { return None };
+        let positive = self.g.int_value(args[1]).is_some_and(|n| n > 0);
+        match op {
+            // The result grows with the first operand, and is not greater.
+            IntOp::Sub | IntOp::Div | IntOp::Shr if positive => {
+                let most = self.within_capacity(args[0], depth)?;
+                Some(self.g.int(op, most, args[1]))
+            }
+            IntOp::Sub => self.within_capacity(args[0], depth),
+            IntOp::Min => args.iter().find_map(|&arg| self.within_capacity(arg, depth)),
+            _ => None,
+        }
     }
 }

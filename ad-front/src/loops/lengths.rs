@@ -326,6 +326,10 @@ impl<'a> Lower<'a> {
             }
             _ => now[s.first + leaves],
         };
+        if let Some(&first) = all.first() {
+            let capacity = self.g.shape(first)[0];
+            self.growable.record_length(len, capacity);
+        }
         GrowableVec { all, len, more: self.no_growth(), slot: Some(s.slot), ..s.start.clone() }
     }
 

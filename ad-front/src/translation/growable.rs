@@ -33,6 +33,8 @@ pub(crate) struct GrowableVectors<'a> {
     unknown: Vec<Term>,
     /// Arrays that were copied into a larger capacity: a map from the copy to the original.
     originals: SortedMap<Term, Term>,
+    /// The lengths of `Vec`s that loops carry, each with the capacity.
+    lengths: SortedMap<Term, Term>,
     /// The number of vectors that loops have carried so far.
     slots: usize,
     /// Whether the function makes a `VecDeque`.
@@ -52,6 +54,16 @@ impl<'a> GrowableVectors<'a> {
     /// The capacity that the user requested for a `Vec`.
     pub(crate) fn requested_capacity(&self, of: &Rc<[Value<'a>]>) -> Option<Term> {
         find(&self.capacities, of).copied()
+    }
+
+    /// Records the length of a `Vec` that a loop carries, and its capacity.
+    pub(crate) fn record_length(&mut self, len: Term, capacity: Term) {
+        self.lengths.insert(len, capacity);
+    }
+
+    /// The capacity of the `Vec` that a loop carries with this length.
+    pub(crate) fn capacity_for(&self, len: Term) -> Option<Term> {
+        self.lengths.get(&len).copied()
     }
 
     /// Records the element type and the rank of an empty `Vec`.
