@@ -148,8 +148,8 @@ impl<'a> Lower<'a> {
     }
 
     /// A closed bound of a number that is at most the length of a `Vec` which a loop carries, as in
-    /// `v.len() / 2`. It is at most the capacity. A loop up to it would visit the whole capacity, so
-    /// only what has memory for all items asks for it.
+    /// `v.len() / 2`. It is at most the capacity. A loop up to it would visit the whole capacity,
+    /// so only what has memory for all items asks for it.
     pub(crate) fn most_within_capacity(&mut self, t: Term) -> Option<Term> {
         self.within_capacity(t, MAX_DEPTH)
     }
