@@ -395,6 +395,7 @@ fn visit(
         }
         Node::Gather { src, sizes, vars, index } => {
             let through = contexts.path(context, t);
+            // No vector instruction loads a row whose elements lie apart, so the rows are copied.
             let apart = is_row && lies_apart(g, *src);
             read(*src, through, apart || !vars.is_empty() && expensive(*src) && cost[*src] >= EXPENSIVE);
             sizes.iter().chain(index).for_each(|&c| read(c, through, false));

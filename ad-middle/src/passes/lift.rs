@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use self::index_sets::ArmSplit;
-
 use super::item_axis;
 use super::transposed::transposed;
 use ad_ir::analysis::Analyses;

@@ -1,7 +1,7 @@
 //! The transpose of an array whose elements an elementwise operation computes: the operands are
 //! transposed in its place, so that the elements are computed in the new order.
 //!
-//! This module must never transpose an operand twice.
+//! This module must never change an element, only its place.
 
 use super::rewrite::Rewriter;
 use ad_ir::ir::{Graph, Node, Term};
