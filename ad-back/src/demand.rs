@@ -224,8 +224,8 @@ pub(super) fn read_under_tests(
     let (mut limits, everything) = (Limits { g, known: HashMap::new() }, Demand::all());
     let mut demands: HashMap<Term, Demand> = whole.iter().map(|&t| (t, Demand::all())).collect();
     let mut found = SortedMap::new();
-    // A test that reads no array of the loop. Two tests must not each be stored where the other one
-    // holds.
+    // Whether a test reads no array that the loop stores. Arrays that two tests read must not each
+    // be computed only where the other test holds.
     let is_simple = |test: &IndexTest| {
         let stored = |&t: &Term| class[t] == Class::Buffer && g.rank(t) > 0 && scopes.of(t) > 0;
         !g.reachable(&[test.test]).iter().any(stored)
@@ -249,8 +249,8 @@ pub(super) fn read_under_tests(
         match g.node(t) {
             Node::Prim(Prim::Select, args) => {
                 let tests = tests_of_condition(g, args[0]);
-                // The tests decide where loops end, so what they read is needed wherever these
-                // loops begin.
+                // The tests decide where loops end, so they are computed also where they do not
+                // hold.
                 let before = if tests.is_empty() { own.clone() } else { own.under(is_simple) };
                 read(args[0], &before);
                 read(args[1], &own.where_also(tests));

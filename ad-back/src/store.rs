@@ -395,8 +395,10 @@ fn visit(
         }
         Node::Gather { src, sizes, vars, index } => {
             let through = contexts.path(context, t);
-            // No vector instruction loads a row whose elements lie apart, so the rows are copied.
-            let apart = is_row && lies_apart(g, *src);
+            // No vector instruction loads a row whose elements lie apart. A block is copied, but no
+            // whole argument: for cheap steps the copy takes three times as long as the loop.
+            let block = scopes.of(*src) > 0 || matches!(g.node(*src), Node::Gather { .. });
+            let apart = is_row && block && lies_apart(g, *src);
             read(*src, through, apart || !vars.is_empty() && expensive(*src) && cost[*src] >= EXPENSIVE);
             sizes.iter().chain(index).for_each(|&c| read(c, through, false));
         }

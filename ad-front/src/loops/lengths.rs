@@ -326,7 +326,9 @@ impl<'a> Lower<'a> {
             }
             _ => now[s.first + leaves],
         };
-        if let Some(&first) = all.first() {
+        if let Some(&first) = all.first()
+            && !self.g.is_closed(len)
+        {
             let capacity = self.g.shape(first)[0];
             self.growable.record_length(len, capacity);
         }

@@ -90,7 +90,8 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, outside: &Outside) -> V
             }
             Node::Prim(Prim::Sum(axes), args) if axes.contains(&1) && !exact.contains(&t) => (axes, args),
             Node::Prim(Prim::Reduce(Reduce::All, 1), args) => {
-                let (mask, elements) = of_all_rows(g, args[0])?;
+                let [each] = args[..] else { return None };
+                let (mask, elements) = of_all_rows(g, each)?;
                 let rows = Rows::of(g, mask, outside, &lists)?;
                 let mut flat = Flat { g, rows, active: &active, known: &mut known };
                 flat.costs_much(elements).then_some(())?;
@@ -117,8 +118,9 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context, outside: &Outside) -> V
 /// The mask and the elements of a conjunction for each row, `all[1] (select mask elements true)`.
 fn of_all_rows(g: &Graph, each: Term) -> Option<(Term, Term)> {
     let Node::Prim(Prim::Reduce(Reduce::All, 1), args) = g.node(each) else { return None };
-    let Node::Prim(Prim::Select, parts) = g.node(args[0]) else { return None };
-    (g.rank(args[0]) == 2 && g.bool_value(g.splat(parts[2])) == Some(true)).then_some((parts[0], parts[1]))
+    let [of] = args[..] else { return None };
+    let Node::Prim(Prim::Select, parts) = g.node(of) else { return None };
+    (g.rank(of) == 2 && g.bool_value(g.splat(parts[2])) == Some(true)).then_some((parts[0], parts[1]))
 }
 
 /// The rows that a condition describes.
@@ -330,13 +332,20 @@ impl Flat<'_> {
             Node::Prim(
                 Prim::Reduce(op @ (Reduce::InOrder | Reduce::FromZero | Reduce::All | Reduce::Any), axes),
                 args,
-            ) if self.g.rank(args[0]) >= 2 + usize::from(*axes) => {
-                let of = self.operand(args[0])?;
+            ) => {
+                let [of] = args[..] else { return None };
+                (self.g.rank(of) >= 2 + usize::from(*axes)).then_some(())?;
+                let of = self.operand(of)?;
                 Some(self.g.reduce(*op, usize::from(*axes), of))
             }
-            Node::Prim(Prim::Slice(steps), args) if self.g.shape(args[0])[..2] == self.g.shape(t)[..2] => {
-                let of = self.operand(args[0])?;
+            // A slice of the elements of each row.
+            Node::Prim(Prim::Slice(steps), args) => {
                 let (starts, lens) = args[1..].split_at(steps.len());
+                let whole = |k: usize| {
+                    steps[k] == 1 && self.g.int_value(starts[k]) == Some(0) && lens[k] == self.g.shape(args[0])[k]
+                };
+                (whole(0) && whole(1)).then_some(())?;
+                let of = self.operand(args[0])?;
                 let [starts, lens] = [starts, lens].map(|of| of[2..].to_vec());
                 let zero = self.g.lit_usize(0);
                 let starts: Vec<Term> = std::iter::once(zero).chain(starts).collect();
