@@ -79,7 +79,7 @@ fn cargo(directory: &Path, arguments: &[&str]) -> String {
         // The fixtures share the compiled crates of this workspace.
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target"))
         // The compiler is built once for all fixtures, whatever their profiles say of it.
-        .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL", "0")
+        .env("CARGO_PROFILE_DEV_BUILD_OVERRIDE_OPT_LEVEL", "1")
         // The flags of the build that runs this test are not used for the user's crate.
         .env_remove("RUSTFLAGS")
         .env_remove("RUSTDOCFLAGS")

@@ -104,7 +104,8 @@ fn crate_of(kind: &str) -> PathBuf {
     }
     let path = workspace.display().to_string().replace('\\', "/");
     let manifest = format!(
-        "[package]\nname = \"names\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nad = {{ path = \"{path}\" }}\n"
+        "[package]\nname = \"names\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nad = {{ path = \"{path}\" }}\n\n\
+         [profile.dev.build-override]\nopt-level = 1\n"
     );
     std::fs::write(root.join("Cargo.toml"), manifest).expect("the manifest is written");
     std::fs::copy(workspace.join("Cargo.lock"), root.join("Cargo.lock")).expect("the lock file is copied");

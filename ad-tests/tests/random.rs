@@ -45,17 +45,17 @@ const RARE: [&str; 15] = [
 
 #[test]
 fn in_debug() {
-    run("dev", None);
+    run(Profile::Debug, None);
 }
 
 #[test]
 fn in_release() {
-    run("release", None);
+    run(Profile::Release, None);
 }
 
 #[test]
 fn in_debug_with_random_choices() {
-    run("dev", Some(number("AD_CHANCE", 0)));
+    run(Profile::Debug, Some(number("AD_CHANCE", 0)));
 }
 
 /// How the arguments are passed.
@@ -75,7 +75,15 @@ enum Values {
     Repeated,
 }
 
-fn run(profile: &str, chance: Option<u64>) {
+/// How the programs are compiled.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Profile {
+    Debug,
+    /// With optimisation and without assertions.
+    Release,
+}
+
+fn run(profile: Profile, chance: Option<u64>) {
     let forms = forms();
     let (cases, mut seed) = (number("AD_CASES", 75) as usize, number("AD_SEED", 0));
     let mut programs = Vec::new();
@@ -96,7 +104,7 @@ fn run(profile: &str, chance: Option<u64>) {
     }
     let missing: Vec<_> = met.iter().filter(|(kind, n)| n.contains(&0) && !RARE.contains(kind)).collect();
     assert!(chance.is_none() || cases < 200 || missing.is_empty(), "answers that chance has not given: {missing:?}");
-    let numbers = numbers(&root, profile);
+    let numbers = numbers(&root);
     let mut failures = Vec::new();
     for (k, source) in programs.iter().enumerate() {
         if let Err(e) = compare(source, |mode| numbers.get(&(k, mode))) {
@@ -106,7 +114,7 @@ fn run(profile: &str, chance: Option<u64>) {
     }
     assert!(
         failures.is_empty(),
-        "{} of {cases} programs, {profile}:\n{}",
+        "{} of {cases} programs, {profile:?}:\n{}",
         failures.len(),
         failures[..failures.len().min(5)].join("\n")
     );
@@ -205,21 +213,25 @@ fn check(source: &Source, expected: &Outcome, found: &[Parts; 3]) -> Result<(), 
 /// Programs in a module.
 const MODULE: usize = 25;
 
-fn write_crate(profile: &str, programs: &[Source], chance: Option<u64>) -> PathBuf {
-    let folder = if chance.is_some() { "chosen" } else { profile };
+fn write_crate(profile: Profile, programs: &[Source], chance: Option<u64>) -> PathBuf {
+    let folder = match (profile, chance) {
+        (_, Some(_)) => "chosen",
+        (Profile::Debug, None) => "debug",
+        (Profile::Release, None) => "release",
+    };
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("random").join(folder);
     std::fs::create_dir_all(root.join("src")).expect("a directory");
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
     let path = workspace.display().to_string().replace('\\', "/");
-    // The compiler expands every program here: without optimisation, that takes most of the time.
+    // What follows says nothing of the compiler, so that it is built once for all of these crates.
     let mut manifest = format!(
         "[package]\nname = \"random-{folder}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\nad = {{ path = \"{path}\" }}\n\n\
-         [profile.dev]\ndebug = false\nincremental = false\n[profile.release]\nopt-level = 1\noverflow-checks = true\n"
+         [profile.dev.build-override]\nopt-level = 1\n\n[profile.dev.package.random-{folder}]\ndebug = false\n"
     );
-    for profile in ["dev", "release"] {
-        for part in ["ad-ir", "ad-front", "ad-middle", "ad-back", "ad-core"] {
-            writeln!(manifest, "[profile.{profile}.package.{part}]\nopt-level = 1").expect("a string grows");
-        }
+    if profile == Profile::Release {
+        let release = "opt-level = 1\ndebug-assertions = false\noverflow-checks = true\n";
+        let runtime = "[profile.dev.package.ad-runtime]\ndebug = false\n";
+        manifest.extend([release, runtime, release]);
     }
     let mut main = String::from(MAIN);
     for first in (0..programs.len()).step_by(MODULE) {
@@ -435,12 +447,14 @@ fn module(k: usize, source: &Source, chance: Option<u64>) -> String {
 }
 
 /// Builds and runs the crate, and returns its output.
-fn numbers(root: &Path, profile: &str) -> BTreeMap<(usize, usize), [Parts; 3]> {
+fn numbers(root: &Path) -> BTreeMap<(usize, usize), [Parts; 3]> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["run", "--offline", "--quiet", "--profile", profile])
+        .args(["run", "--offline", "--quiet"])
         .current_dir(root)
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("random/target"))
+        // Another run has other programs.
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("outside/target"))
         .env_remove("RUSTFLAGS")
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .output()

@@ -32,6 +32,7 @@
 
 mod arrays;
 mod iterators;
+mod places;
 mod statements;
 mod values;
 mod vectors;
@@ -128,7 +129,9 @@ fn domain(name: &str) -> (&'static str, &'static str) {
     }
 }
 
+// The test that runs compiled programs takes the first forms only, unless it is told otherwise.
 const TABLES: &[&[Line]] = &[
+    places::PLACES,
     values::SCALARS,
     values::INTEGERS,
     values::LETS,

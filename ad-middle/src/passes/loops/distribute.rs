@@ -264,7 +264,10 @@ impl Distribution<'_> {
                 let best = self.g.reduce(*op, 1, all);
                 let f = if *op == Reduce::Max { Binary::Max } else { Binary::Min };
                 let met = self.g.binary(f, acc, best);
-                // Without steps the initial value remains, even if it is a NaN.
+                // The extremum of no elements is an infinity, which replaces only a NaN.
+                if self.g.real_value(acc).is_some_and(|start| !start.is_nan()) {
+                    return met;
+                }
                 let zero = self.g.lit_usize(0);
                 let none = self.g.compare(Cmp::Eq, count, zero);
                 self.g.cond(none, acc, met)
