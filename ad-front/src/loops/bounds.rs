@@ -10,7 +10,7 @@ use super::LowerBody;
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
 use crate::translation::cells::CellValue;
-use crate::translation::enclosing::Frame;
+use crate::translation::enclosing::{BoundedSteps, Frame};
 use crate::translation::inference::InferenceKey;
 use crate::value::{Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};
@@ -41,10 +41,11 @@ impl<'a> Lower<'a> {
             return;
         }
         // A number that no array has as its size.
-        let mut tried = seq.clone();
-        tried.dims = [self.g.lit_usize(usize::MAX >> 8)].into();
+        let (mut tried, size) = (seq.clone(), self.g.lit_usize(usize::MAX >> 8));
+        tried.dims = [size].into();
+        let Some(len) = seq.len else { return };
         let bounds = self.trial(|me| {
-            me.state.enclosing.begin_step_bounds();
+            me.state.enclosing.begin_step_bounds(size, len);
             let lowered = me.lower_loop((Some(&tried), body), effects, (None, key.clone()), range);
             lowered.map_or_else(|_| Vec::new(), |_| me.state.enclosing.take_step_bounds())
         });
@@ -68,18 +69,21 @@ impl<'a> Lower<'a> {
 
     /// Records the bound that a requirement `goal >= 0` implies for the number of steps.
     pub(crate) fn note_step_bound(&mut self, goal: &Linear) {
-        let Some(frames) = self.state.enclosing.bounded_frames() else { return };
-        let (var, guards) = match frames {
-            [Frame::Recurrence { var, .. }, guards @ ..] => (*var, guards),
+        let Some(BoundedSteps { depth, size, len }) = self.state.enclosing.bounded_steps() else { return };
+        let (var, guards) = match self.state.enclosing.frames().get(depth..) {
+            Some([Frame::Recurrence { var, size: n, .. } | Frame::Loop { var, size: n, .. }, guards @ ..])
+                if *n == size =>
+            {
+                (*var, guards.to_vec())
+            }
             _ => return,
         };
         let number = self.g.mk(Node::Var(var));
+        // Each item that exists meets this condition. The function's own conditions on the number
+        // of a step, as in `if k < 3`, may skip the read.
+        let exists = self.g.compare(Cmp::Lt, number, len);
         let within = |frame: &Frame| match *frame {
-            Frame::Guard { cond, holds } => {
-                let is_below =
-                    matches!(self.g.node(cond), Node::Prim(Prim::Compare(Cmp::Lt), args) if args[0] == number);
-                holds && is_below
-            }
+            Frame::Guard { cond, holds } => holds && cond == exists,
             // A loop that may have no step may skip the read.
             Frame::Loop { size, mark, .. } | Frame::Recurrence { size, mark, .. } => self.known_nonempty(size, mark),
         };
