@@ -5,7 +5,7 @@ use ad::check_grad;
 use ad::prelude::*;
 
 /// Sums, folds and products.
-#[differentiate(wrt(x))]
+#[differentiate(wrt(x), grad, jvp, hvp, hessian)]
 fn sums(x: &[f64], starts: &[usize]) -> f64 {
     let mut total = 0.0;
     for i in 0..starts.len() - 1 {
@@ -111,6 +111,35 @@ fn iterators_over_groups_are_the_loops_over_them() {
         check_grad!(nested(&x, &starts));
         check_grad!(each(&x, &starts));
     }
+}
+
+/// Adapters, and loops and iterators inside of closures.
+#[differentiate(wrt(x))]
+fn adapters(x: &[f64], n: &[usize], m: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..n.len() {
+        total += (0..n[i]).fold(0.0, |s, k| {
+            let mut u = 0.0;
+            for b in 0..m[k % m.len()] {
+                u += x[b] * x[i];
+            }
+            s * 0.5 + u + (0..2).map(|c| x[c]).sum::<f64>()
+        });
+        total += (0..n[i]).map(|k| (0..m[k % m.len()]).map(|b| x[b] * k as f64).sum::<f64>()).sum::<f64>();
+        total += (0..n[i]).rev().map(|k| x[k % 3]).sum::<f64>().sin();
+        total += (0..n[i]).map(|k| if x[i] > 0.45 { x[k] } else { 1.0 + x[i] }).sum::<f64>().cos();
+        total += (0..n[i]).zip(x.iter()).map(|(k, v)| v * k as f64).sum::<f64>();
+        total += (0..n[i]).step_by(2).map(|k| x[k % 4]).sum::<f64>();
+        total += (0..n[i]).skip(1).take(2).map(|k| x[k % 4]).sum::<f64>();
+        total += (0..n[i]).enumerate().map(|(j, k)| x[k % 4] * j as f64).sum::<f64>();
+    }
+    total
+}
+
+#[test]
+fn adapters_of_groups() {
+    let x = [0.5, 0.7, 0.3, 1.1, 0.9, 0.2, -0.4];
+    check_grad!(adapters(&x, &[3, 0, 9, 1], &[1, 3, 0]));
 }
 
 /// No element of an array is certainly read, so nothing bounds the number of items.
