@@ -231,3 +231,28 @@ fn bounds_that_fall_or_lie_outside() {
         assert!(std::panic::catch_unwind(|| pairs(&x, &bad)).is_err());
     }
 }
+
+/// A condition on the number of the step: the loop goes on where it does not hold.
+#[differentiate(wrt(x))]
+fn few_are_read(x: &[f64], n: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..n.len() {
+        let mut s = 0.0;
+        for k in 0..n[i] {
+            if k < 3 {
+                s += x[k] * x[k];
+            } else {
+                s += x[0];
+            }
+        }
+        total += s * s;
+    }
+    total
+}
+
+#[test]
+fn a_loop_is_longer_than_what_a_condition_lets_it_read() {
+    let (x, n) = ([0.5, 0.25, 1.5], [10, 2]);
+    assert_eq!(few_are_read_value_and_grad(&x, &n).0, few_are_read(&x, &n));
+    check_grad!(few_are_read(&x, &n));
+}

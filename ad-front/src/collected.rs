@@ -62,7 +62,10 @@ pub(super) const TABLE: &[Row] = &[
 impl<'a> Lower<'a> {
     /// Collects the items of a filtered iterator into a `Vec`.
     pub(super) fn collected_items(&mut self, seq: &Seq<'a>, want: Want, range: SrcRange) -> Lowered<Value<'a>> {
-        let seq = &self.bounded_by_capacity(seq);
+        let seq = &self.bounded_by_capacity(seq, range);
+        if self.ends_by_test(seq) {
+            return Err(self.error(range, catalogue::collected_count_depends_on_index()));
+        }
         if !seq.lens.is_empty() && seq.present.is_none() {
             let seq = self.by_number(seq.clone());
             return self.collected_items(&seq, want, range);
@@ -99,13 +102,15 @@ impl<'a> Lower<'a> {
     }
 
     /// The items, with the capacity of a `Vec` as the greatest number of them if its length decides
-    /// how many they are, as in `0..v.len() / 2`.
-    fn bounded_by_capacity(&mut self, seq: &Seq<'a>) -> Seq<'a> {
+    /// how many they are, as in `0..v.len() / 2`, or the greatest number for which their reads are
+    /// in range.
+    fn bounded_by_capacity(&mut self, seq: &Seq<'a>, range: SrcRange) -> Seq<'a> {
         let mut seq = seq.clone();
         let unbounded = matches!(&seq.dims[..], &[most] if self.g.int_value(most) == Some(usize::MAX as i128));
         if let Some(most) = seq.len.filter(|_| unbounded).and_then(|len| self.most_within_capacity(len)) {
             seq.dims = [most].into();
         }
+        self.bound_items(&mut seq, range);
         seq
     }
 

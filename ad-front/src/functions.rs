@@ -9,9 +9,9 @@ use super::methods::parts;
 use super::open::DynamicPart;
 use super::refs::results;
 use super::table::{Call, Neutral, On, OnDynamicParts, Row, row};
-use super::value::{Lowered, Value, Want};
+use super::value::{Lowered, Seq, Value, Want};
 use ad_ir::catalogue::{self, wanted};
-use ad_ir::diag::SrcRange;
+use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, IntTy, RealTy, Term};
 use ad_ir::memory_order::{HasLayouts, ResultOrder};
 use ad_ir::prim::{Binary, Cmp, Prim, Reduce, Unary};
@@ -115,10 +115,30 @@ fn boxed<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     }
 }
 
+impl<'a> Lower<'a> {
+    /// A closed bound of the number of elements of a `build1`, if enclosing loops decide it.
+    fn capacity_of_build(&mut self, count: Term, (f, rf): (&Value<'a>, SrcRange), range: SrcRange) -> Lowered<Term> {
+        if let Some(most) = self.most(count) {
+            return Ok(most);
+        }
+        let (endless, f) = (self.g.lit_usize(usize::MAX), f.clone());
+        let mut elements = Seq::new([endless], move |me: &mut Lower<'a>, ix: &[Term]| {
+            me.apply(&f, &[Value::Term(ix.first().copied().ok_or(Poison)?)], rf)
+        });
+        elements.len = Some(count);
+        self.bound_items(&mut elements, range);
+        if self.ends_by_test(&elements) {
+            return Err(self.error(range, catalogue::array_size_depends_on_index()));
+        }
+        elements.dims.first().copied().ok_or(Poison)
+    }
+}
+
 fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((n, rn), (f, rf)) = (call.arg(0)?, call.arg(1)?);
-    let (capacities, lens) = me.dynamic_size_list(n, rn)?;
-    if let (&[capacity], &[Some(len)]) = (&capacities[..], &lens[..]) {
+    let count = me.usize(n, rn)?;
+    if me.closed(count).is_none() {
+        let (capacity, len) = (me.capacity_of_build(count, (f, rf), rn)?, count);
         let t = me.build_with(capacity, rf, |me, i| {
             let exists = me.g.compare(Cmp::Lt, i, len);
             let t = me.under(exists, true, |me| {
@@ -132,7 +152,7 @@ fn build1<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
             Ok(Value::Term(made))
         })?;
         let more = me.g.rank(t) - 1;
-        let lens: Vec<Option<Term>> = lens.into_iter().chain(std::iter::repeat_n(None, more)).collect();
+        let lens: Vec<Option<Term>> = std::iter::once(Some(len)).chain(std::iter::repeat_n(None, more)).collect();
         return Ok(me.new_part(t, &lens));
     }
     let n = me.size(n, rn)?;

@@ -137,7 +137,7 @@ impl<'a> Lower<'a> {
             let n = self.usize(part, range)?;
             let closed = self.closed(n);
             let Some(capacity) = closed.or_else(|| self.most(n)) else {
-                return Err(self.error(range, catalogue::size_depends_on_index()));
+                return Err(self.error(range, catalogue::array_size_depends_on_index()));
             };
             capacities.push(capacity);
             lens.push(if closed.is_some() { None } else { Some(n) });

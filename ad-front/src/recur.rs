@@ -9,6 +9,7 @@
 use std::rc::Rc;
 
 use super::carry::{CarriedForm, CarriedName, Leaves};
+use super::checks::{Recurrence, Stepped};
 use super::functions::{all_axes, with_exact};
 use super::iter::consume::total;
 use super::lower::Lower;
@@ -21,7 +22,7 @@ use super::value::{Lowered, Seq, Value, Want};
 use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Elem, Lit, Term};
+use ad_ir::ir::{Elem, Lit, Term, Type};
 use ad_ir::memory_order::{HasLayouts, ReductionOrder, ResultOrder};
 use ad_ir::prim::{Binary, Cmp, IntOp, Reduce};
 
@@ -147,7 +148,9 @@ impl<'a> Lower<'a> {
         range: SrcRange,
         step: Step<'a, '_>,
     ) -> Lowered<(Value<'a>, Vec<Term>)> {
-        self.ends(seq, range)?;
+        if reverse || !self.ends_by_test(seq) {
+            self.ends(seq, range)?;
+        }
         if rows == RowCollection::After && !seq.whole() {
             return Err(self.error(range, catalogue::size_depends_on_index()));
         }
@@ -191,21 +194,64 @@ impl<'a> Lower<'a> {
                 None => run(self)?,
                 Some(exists) => {
                     let next = self.under(exists, true, run)?;
+                    if seq.present.is_none() && self.ends_by_test(seq) {
+                        return Ok((next, Vec::new()));
+                    }
                     next.into_iter().zip(&init).map(|(new, &old)| self.g.cond(exists, new, old)).collect()
                 }
             };
             let made = if rows == RowCollection::After { next[..acc.form.leaves()].to_vec() } else { Vec::new() };
             return Ok((next, made));
         };
-        let (last, all) = self.in_steps(count, reverse, init, |me, i, now| {
+        let mut one_step = |me: &mut Self, i: Term, now: &[Term]| {
             index.push(i);
             me.in_carried_orders(&acc.orders, now);
             let result = me.nested(acc, now.to_vec(), seq, (reverse, rows), (range, step), index);
             index.pop();
             result
-        })?;
+        };
+        let (last, all) = match seq.len.filter(|_| self.ends_by_test(seq)) {
+            Some(len) => self.in_steps_below(len, init, one_step)?,
+            None => self.in_steps(count, reverse, init, &mut one_step)?,
+        };
         self.in_carried_orders(&acc.orders, &last);
         Ok((last, all))
+    }
+
+    /// Lowers a step of a recurrence with a number of steps that enclosing loops decide and for
+    /// which there is no closed bound: each step tests whether it is the last.
+    fn in_steps_below(
+        &mut self,
+        len: Term,
+        mut init: Vec<Term>,
+        f: impl FnOnce(&mut Self, Term, &[Term]) -> Lowered<(Vec<Term>, Vec<Term>)>,
+    ) -> Lowered<(Vec<Term>, Vec<Term>)> {
+        let (leaves, endless) = (init.len(), self.g.lit_usize(usize::MAX));
+        let (zero, one) = (self.g.lit_usize(0), self.g.lit_usize(1));
+        // As a `while` does, it counts its steps itself: nothing has a row for each of them.
+        init.extend([zero, self.g.compare(Cmp::Eq, len, zero)]);
+        let recurrence = Recurrence { size: endless, reverse: false, stop: Some(leaves + 1), init };
+        let (mut last, rows) = self.recur_steps(recurrence, |me, _, now| {
+            let number = now[leaves];
+            let (mut next, rows) = me.unchanging(Some(number), |me| f(me, number, &now[..leaves]))?;
+            let count = me.g.int(IntOp::Add, number, one);
+            next.extend([count, me.g.compare(Cmp::Le, len, count)]);
+            Ok(Stepped { next, rows, more: Vec::new() })
+        })?;
+        last.truncate(leaves);
+        Ok((last, rows))
+    }
+
+    /// The sum of all items, from the first to the last.
+    pub(super) fn sum_in_order(&mut self, seq: &Seq<'a>, elem: Option<Elem>, range: SrcRange) -> Lowered<Value<'a>> {
+        // Rust begins with -0.0.
+        let zero = match elem.or_else(|| self.item_elem(seq)) {
+            Some(Elem::Real(ty)) => Value::Term(self.g.lit_real(ty, -0.0)),
+            Some(Elem::Int(ty)) => Value::Term(self.g.lit(Lit::Int(ty, 0))),
+            Some(Elem::Bool) => return Err(self.error(range, catalogue::expected(wanted::NUMBERS, wanted::BOOL))),
+            None => Value::Number(super::value::Number::Int(0).into()),
+        };
+        self.accumulated(zero, seq, super::arith::Arith::Add, range)
     }
 
     /// The types to infer for the untyped literals of the accumulator, in the order of the leaves.
@@ -270,19 +316,40 @@ impl<'a> Lower<'a> {
 
     /// The product of all items, from the first to the last.
     fn product_of_items(&mut self, seq: &Seq<'a>, elem: Option<Elem>, range: SrcRange) -> Lowered<Value<'a>> {
-        let one = match elem {
+        let one = match elem.or_else(|| self.item_elem(seq)) {
             Some(Elem::Real(ty)) => Value::Term(self.g.lit_real(ty, 1.0)),
             Some(Elem::Int(ty)) => Value::Term(self.g.lit(Lit::Int(ty, 1))),
             Some(Elem::Bool) => return Err(self.error(range, catalogue::expected(wanted::NUMBERS, wanted::BOOL))),
             None => Value::Number(super::value::Number::Int(1).into()),
         };
-        let (last, _) = self.recurrence(&one, seq, (false, RowCollection::None), range, &|me, acc, item| {
-            let words = || ["the product".to_string(), "an item".to_string()];
+        self.accumulated(one, seq, super::arith::Arith::Mul, range)
+    }
+
+    /// The type of the items, if they are numbers.
+    fn item_elem(&mut self, seq: &Seq<'a>) -> Option<Elem> {
+        let index: Vec<Term> = seq.dims.iter().map(|_| self.g.placeholder(Type::scalar(Elem::USIZE))).collect();
+        let item = self.trial(|me| (seq.item)(me, &index)).ok()?;
+        self.elem_of(&item)
+    }
+
+    /// The sum or product of a number and all items, from the first to the last.
+    fn accumulated(
+        &mut self,
+        init: Value<'a>,
+        seq: &Seq<'a>,
+        op: super::arith::Arith,
+        range: SrcRange,
+    ) -> Lowered<Value<'a>> {
+        let (last, _) = self.recurrence(&init, seq, (false, RowCollection::None), range, &|me, acc, item| {
+            let words = || {
+                let whole = if op == super::arith::Arith::Mul { "the product" } else { "the sum" };
+                [whole.to_string(), "an item".to_string()]
+            };
             let (a, b) = me.unify_literals(&acc, &item, [range, range])?;
             if me.g.rank(b) > 0 {
                 return Err(me.error(range, catalogue::sum_of_arrays()));
             }
-            Ok(Value::Term(me.arith(super::arith::Arith::Mul, a, b, words(), range)?))
+            Ok(Value::Term(me.arith(op, a, b, words(), range)?))
         })?;
         Ok(last)
     }
@@ -302,19 +369,25 @@ fn fold<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 pub(super) fn fold_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((xs, rx), init) = (call.arg(0)?, call.arg(1)?);
-    let seq = me.seq(xs, rx)?;
+    let mut seq = me.seq(xs, rx)?;
+    me.bound_loop(&mut seq, |me, tried| me.recur(init, tried, (false, RowCollection::None), call.arg(2)?).map(drop));
     Ok(me.recur(init, &seq, (false, RowCollection::None), call.arg(2)?)?.0)
 }
 
 /// `reduce`: the first item is the initial value.
 fn reduce_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let ((xs, rx), f) = (call.arg(0)?, call.arg(1)?);
-    let seq = super::iter::over_index(me, xs, "reduce", rx)?;
+    let mut seq = super::iter::over_index(me, xs, "reduce", rx)?;
+    me.bound_items(&mut seq, rx);
+    let unbounded = me.ends_by_test(&seq);
     let (n, most) = (me.length(&seq)?, seq.dims.first().copied().ok_or(Poison)?);
     let (zero, one) = (me.g.lit_usize(0), me.g.lit_usize(1));
     let exists = me.g.compare(Cmp::Lt, zero, n);
     let item = Rc::clone(&seq.item);
-    let fewer = [most, n].map(|n| me.g.int(IntOp::Sub, n, one));
+    let mut fewer = [most, n].map(|n| me.g.int(IntOp::Sub, n, one));
+    if unbounded {
+        fewer[0] = most;
+    }
     let mut rest = Seq::new([fewer[0]], move |me: &mut Lower<'a>, ix: &[Term]| {
         let i = ix.first().copied().ok_or(Poison)?;
         let next = me.g.int(IntOp::Add, i, one);
@@ -458,7 +531,8 @@ fn product_of_part<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>)
 
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
+    let mut seq = me.seq(x, range)?;
+    me.bound_items(&mut seq, range);
     total(me, ("Product", "product"), seq, range, |me, seq| product_of_numbers(me, call, &seq, range))
 }
 
@@ -470,6 +544,9 @@ fn product_of_numbers<'a>(
 ) -> Lowered<Value<'a>> {
     if let Some(elem) = call.generics.and_then(|ty| me.number_type_of(ty)) {
         return me.product_of_items(seq, Some(elem), range);
+    }
+    if me.ends_by_test(seq) {
+        return me.product_of_items(seq, None, range);
     }
     // In `let p: f64 = xs.product()` the result has the type of the items.
     let one = |me: &mut Lower<'a>, elem: Elem| match elem {

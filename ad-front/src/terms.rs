@@ -263,7 +263,7 @@ impl<'a> Lower<'a> {
         if self.g.is_closed(t) {
             return Ok(t);
         }
-        Err(self.error(range, catalogue::size_depends_on_index()))
+        Err(self.error(range, catalogue::array_size_depends_on_index()))
     }
 
     /// A list of sizes: `[n, m]`, `(n, m)` or one size.

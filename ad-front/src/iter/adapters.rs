@@ -291,7 +291,7 @@ pub(super) fn take_items<'a>(
     let size = match me.most(n) {
         Some(most) => me.shorter(size, most),
         None if size != me.g.lit_usize(usize::MAX) => size,
-        None => return Err(me.error(range, catalogue::size_depends_on_index())),
+        None => return Err(me.error(range, catalogue::item_count_depends_on_index())),
     };
     seq.dims = [size].into();
     seq.len = Some(me.shorter(len, n));
@@ -447,7 +447,11 @@ fn flatten_items<'a>(me: &mut Lower<'a>, outer: Seq<'a>, range: SrcRange) -> Low
                 Some(exists) => me.under(exists, true, |me| (outer.item)(me, ix)),
                 None => (outer.item)(me, ix),
             }?;
-            let inner = me.seq(&value, range)?;
+            let mut inner = me.seq(&value, range)?;
+            me.bound_items(&mut inner, range);
+            if me.ends_by_test(&inner) {
+                me.ends(&inner, range)?;
+            }
             let sizes: Lowered<Vec<Term>> = inner
                 .dims
                 .iter()

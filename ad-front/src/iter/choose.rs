@@ -59,16 +59,31 @@ enum Extreme {
 /// larger.
 type Keys = Vec<(Term, bool)>;
 
-/// An iterator over one loop, filtered or not.
-fn one_loop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Seq<'a>> {
+/// An iterator over one loop, filtered or not. `keyed` is the number of items that the method's
+/// function takes, if it is applied to all items.
+fn one_loop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, keyed: Option<usize>) -> Lowered<Seq<'a>> {
     let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
+    let mut seq = me.seq(x, range)?;
+    me.bound_items(&mut seq, range);
+    if let Some(taken) = keyed.filter(|_| me.ends_by_test(&seq)) {
+        let (f, rf) = call.arg(1)?;
+        me.bound_loop(&mut seq, |me, tried| {
+            let (item, f) = (Rc::clone(&tried.item), f.clone());
+            let key = move |me: &mut Lower<'a>, ix: &[Term]| {
+                let items = vec![item(me, ix)?; taken];
+                me.apply(&f, &items, rf)
+            };
+            evaluate_all(me, &Seq { item: Rc::new(key), ..tried.clone() }, range)
+        });
+        if taken == 2 && !me.ends_by_test(&seq) {
+            // A single item is not compared, so it is there whatever the function reads.
+            let one = me.g.lit_usize(1);
+            seq.dims = seq.dims.iter().map(|&bound| me.g.int(IntOp::Max, bound, one)).collect();
+        }
+    }
     let seq =
         if seq.dims.len() == 1 { seq } else { super::adapters::over_index(me, &Value::Seq(seq), call.name(), range)? };
-    let endless = me.g.lit_usize(usize::MAX);
-    if seq.dims.contains(&endless) {
-        return Err(me.error(range, catalogue::open_range()));
-    }
+    me.ends(&seq, range)?;
     Ok(seq)
 }
 
@@ -196,7 +211,7 @@ fn integers<'a>(me: &mut Lower<'a>, value: &Value<'a>, range: SrcRange) -> Lower
 }
 
 fn by_value<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, which: Extreme, f: Option<&Value<'a>>) -> Lowered<Value<'a>> {
-    let seq = one_loop(me, call)?;
+    let seq = one_loop(me, call, f.map(|_| 1))?;
     let size = seq.dims.first().copied().ok_or(Poison)?;
     let keys = key_array(me, size, |me, i| {
         with_item(me, &seq, i, |me, item| {
@@ -259,7 +274,7 @@ fn sides<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, f: &Value<'a>, range: SrcRange) 
 }
 
 fn by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, which: Extreme) -> Lowered<Value<'a>> {
-    let seq = one_loop(me, call)?;
+    let seq = one_loop(me, call, Some(2))?;
     let (f, range) = call.arg(1)?;
     let sides = sides(me, &seq, f, range)?;
     let size = seq.dims.first().copied().ok_or(Poison)?;
@@ -289,13 +304,13 @@ fn min_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 fn last<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let seq = one_loop(me, call)?;
+    let seq = one_loop(me, call, None)?;
     evaluate_all(me, &seq, call.range)?;
     extreme(me, &seq, &Vec::new(), Extreme::Largest)
 }
 
 fn nth<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let seq = one_loop(me, call)?;
+    let seq = one_loop(me, call, None)?;
     let (x, range) = call.arg(0)?;
     let seq = if seq.present.is_some() { super::adapters::over_index(me, x, "nth", range)? } else { seq };
     let (n, rn) = call.arg(1)?;
@@ -329,7 +344,9 @@ fn first_place<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>) -> Lo
         let value = item(me, ix)?;
         me.apply(&f, &[value], range)
     };
-    let mapped = Seq { item: Rc::new(item), ..seq.clone() };
+    let mut mapped = Seq { item: Rc::new(item), ..seq.clone() };
+    me.bound_items(&mut mapped, range);
+    me.ends(&mapped, call.arg(0)?.1)?;
     let t = tests(me, &mapped, range, true)?;
     let exists = me.g.reduce(Reduce::Any, 1, t);
     let numbers = me.g.cast(Elem::USIZE, t);
@@ -357,7 +374,7 @@ fn rposition<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
 }
 
 fn find<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let seq = one_loop(me, call)?;
+    let seq = one_loop(me, call, Some(1))?;
     let (at, exists) = first_place(me, call, &seq)?;
     item_at(me, &seq, at, exists)
 }

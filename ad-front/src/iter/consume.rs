@@ -82,7 +82,7 @@ impl<'a> Lower<'a> {
         match (seq.dims.contains(&endless), seq.len) {
             (false, _) => Ok(()),
             (true, None) => Err(self.error(range, catalogue::open_range())),
-            (true, Some(_)) => Err(self.error(range, catalogue::size_depends_on_index())),
+            (true, Some(_)) => Err(self.error(range, catalogue::item_count_depends_on_index())),
         }
     }
 
@@ -163,7 +163,8 @@ fn named_elem<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
 
 fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
+    let mut seq = me.seq(x, range)?;
+    me.bound_items(&mut seq, range);
     total(me, ("Sum", "sum"), seq, range, |me, seq| sum_of_numbers(me, call, &seq, range))
 }
 
@@ -200,6 +201,9 @@ pub(crate) fn total<'a>(
 }
 
 fn sum_of_numbers<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+    if me.ends_by_test(seq) {
+        return me.sum_in_order(seq, named_elem(me, call), range);
+    }
     let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
     let t = me.filled(seq, range, want, |me, elem| Ok(me.g.zero(elem)))?;
     if me.g.rank(t) != seq.dims.len() {
@@ -234,7 +238,13 @@ fn for_each<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 
 fn count<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
-    let seq = me.seq(x, range)?;
+    let mut seq = me.seq(x, range)?;
+    me.bound_items(&mut seq, range);
+    if me.ends_by_test(&seq) && seq.present.is_some() {
+        let (item, one) = (Rc::clone(&seq.item), me.g.lit_usize(1));
+        let ones = move |me: &mut Lower<'a>, ix: &[Term]| item(me, ix).map(|_| Value::Term(one));
+        return me.sum_in_order(&Seq { item: Rc::new(ones), ..seq }, Some(Elem::USIZE), range);
+    }
     let n = me.item_count(&seq, range)?;
     // Rust evaluates each item before it is counted. A count of an unbounded iterator makes only
     // the checks of the loop.
@@ -253,7 +263,7 @@ fn len<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
 }
 
 /// Evaluates every item for its checks and errors.
-pub(super) fn evaluate_all<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
+pub(crate) fn evaluate_all<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, range: SrcRange) -> Lowered<()> {
     me.ends(seq, range)?;
     let (_, done) = me.in_loops(&seq.dims, &mut |me, ix| {
         let exists = me.present(seq, ix)?;
@@ -327,7 +337,10 @@ fn decided<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<V
             _ => return Err(Poison),
         },
     };
-    let t = tests(me, &seq, call.arg(1)?.1, op == Reduce::Any)?;
+    let (mut seq, range) = (seq, call.arg(1)?.1);
+    me.bound_items(&mut seq, range);
+    me.ends(&seq, call.arg(0)?.1)?;
+    let t = tests(me, &seq, range, op == Reduce::Any)?;
     let rank = me.g.rank(t);
     Ok(Value::Term(me.g.reduce(op, rank, t)))
 }

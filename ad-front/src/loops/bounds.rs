@@ -10,9 +10,9 @@ use super::LowerBody;
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
 use crate::translation::cells::CellValue;
-use crate::translation::enclosing::Frame;
+use crate::translation::enclosing::{BoundedSteps, Frame};
 use crate::translation::inference::InferenceKey;
-use crate::value::{Seq, Value};
+use crate::value::{Lowered, Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};
 use ad_ir::diag::SrcRange;
 use ad_ir::ir::{Elem, Node, Type};
@@ -25,7 +25,7 @@ const DEEPEST: u32 = 3;
 impl<'a> Lower<'a> {
     /// Whether a loop over these items would have to test each step for the end.
     pub(super) fn has_unknown_end(&self, seq: &Seq<'a>) -> bool {
-        seq.dims.len() == 1 && seq.present.is_none() && seq.lens.is_empty() && self.tests_for_end(seq, 0)
+        seq.present.is_none() && self.ends_by_test(seq)
     }
 
     /// Gives the iterator a closed bound of its length, if the body has one.
@@ -40,16 +40,42 @@ impl<'a> Lower<'a> {
         if self.state.nesting.trials() >= DEEPEST || self.overwrites_arrays(effects) {
             return;
         }
+        self.bound_by_reads(seq, |me, tried| {
+            me.lower_loop((Some(tried), body), effects, (None, key.clone()), range).map(drop)
+        });
+    }
+
+    /// Gives an iterator whose end an enclosing loop decides a closed bound of its length, if
+    /// evaluating its items has one. `filter` may have left items out.
+    pub(crate) fn bound_items(&mut self, seq: &mut Seq<'a>, range: SrcRange) {
+        self.bound_loop(seq, |me, tried| crate::iter::consume::evaluate_all(me, tried, range));
+    }
+
+    /// Gives such an iterator a closed bound of its length, if `lower`, which lowers a loop over
+    /// its items, has one.
+    pub(crate) fn bound_loop(&mut self, seq: &mut Seq<'a>, lower: impl FnOnce(&mut Self, &Seq<'a>) -> Lowered<()>) {
+        if self.ends_by_test(seq) && self.state.nesting.trials() < DEEPEST {
+            self.bound_by_reads(seq, lower);
+        }
+    }
+
+    /// Whether only a loop whose steps test for the end can run over these items.
+    pub(crate) fn ends_by_test(&self, seq: &Seq<'a>) -> bool {
+        seq.dims.len() == 1 && seq.lens.is_empty() && self.tests_for_end(seq, 0)
+    }
+
+    fn bound_by_reads(&mut self, seq: &mut Seq<'a>, lower: impl FnOnce(&mut Self, &Seq<'a>) -> Lowered<()>) {
+        let Some(len) = seq.len else { return };
         // A number that no array has as its size.
-        let mut tried = seq.clone();
-        tried.dims = [self.g.lit_usize(usize::MAX >> 8)].into();
+        let size = self.g.lit_usize(usize::MAX >> 8);
+        let tried = Seq { dims: [size].into(), ..seq.clone() };
         let bounds = self.trial(|me| {
-            me.state.enclosing.begin_step_bounds();
-            let lowered = me.lower_loop((Some(&tried), body), effects, (None, key.clone()), range);
-            lowered.map_or_else(|_| Vec::new(), |_| me.state.enclosing.take_step_bounds())
+            me.state.enclosing.begin_step_bounds(size, len);
+            let lowered = lower(me, &tried);
+            lowered.map_or_else(|_| Vec::new(), |()| me.state.enclosing.take_step_bounds())
         });
         if let Some(bound) = bounds.into_iter().reduce(|a, b| self.g.int(IntOp::Min, a, b)) {
-            let longest = seq.len.and_then(|len| self.most_of_lookups(len));
+            let longest = self.most_of_lookups(len);
             seq.dims = [longest.map_or(bound, |longest| self.g.int(IntOp::Min, bound, longest))].into();
         }
     }
@@ -68,18 +94,21 @@ impl<'a> Lower<'a> {
 
     /// Records the bound that a requirement `goal >= 0` implies for the number of steps.
     pub(crate) fn note_step_bound(&mut self, goal: &Linear) {
-        let Some(frames) = self.state.enclosing.bounded_frames() else { return };
-        let (var, guards) = match frames {
-            [Frame::Recurrence { var, .. }, guards @ ..] => (*var, guards),
+        let Some(BoundedSteps { depth, size, len }) = self.state.enclosing.bounded_steps() else { return };
+        let (var, guards) = match self.state.enclosing.frames().get(depth..) {
+            Some([Frame::Recurrence { var, size: n, .. } | Frame::Loop { var, size: n, .. }, guards @ ..])
+                if *n == size =>
+            {
+                (*var, guards.to_vec())
+            }
             _ => return,
         };
         let number = self.g.mk(Node::Var(var));
+        // Each item that exists meets this condition. The function's own conditions on the number
+        // of a step, as in `if k < 3`, may skip the read.
+        let exists = self.g.compare(Cmp::Lt, number, len);
         let within = |frame: &Frame| match *frame {
-            Frame::Guard { cond, holds } => {
-                let is_below =
-                    matches!(self.g.node(cond), Node::Prim(Prim::Compare(Cmp::Lt), args) if args[0] == number);
-                holds && is_below
-            }
+            Frame::Guard { cond, holds } => holds && cond == exists,
             // A loop that may have no step may skip the read.
             Frame::Loop { size, mark, .. } | Frame::Recurrence { size, mark, .. } => self.known_nonempty(size, mark),
         };

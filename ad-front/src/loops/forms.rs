@@ -109,15 +109,19 @@ impl<'a> Lower<'a> {
             }
             items => (self.seq(items, SrcRange::of(&m.receiver))?, None),
         };
-        self.ends(&seq, SrcRange::of(&m.receiver))?;
+        let mut seq = seq;
+        if !self.has_unknown_end(&seq) {
+            self.ends(&seq, SrcRange::of(&m.receiver))?;
+        }
         let wanted = arity.unwrap_or(1);
         if f.inputs.len() != wanted {
             return Err(self.error(range, catalogue::closure_arity(f.inputs.len(), wanted)));
         }
+        let all = seq.clone();
         let body = |me: &mut Self, ix: &[Term]| {
             let items = match arity {
-                Some(_) => crate::methods::zip::zip_item(me, &seq, ix)?,
-                None => vec![(seq.item)(me, ix)?],
+                Some(_) => crate::methods::zip::zip_item(me, &all, ix)?,
+                None => vec![(all.item)(me, ix)?],
             };
             let outer = me.state.names.scope();
             let value = me.returning(range, |me| {
@@ -128,7 +132,11 @@ impl<'a> Lower<'a> {
             value
         };
         let effects = LoopEffects::of_each(m, f, self.input.definitions().mutating());
-        self.lower_loop((Some(&seq), &body), &effects, (None, InferenceKey::new(&*f.body, "")), range)?;
+        let key = InferenceKey::new(&*f.body, "");
+        if self.has_unknown_end(&seq) {
+            self.bound_steps(&mut seq, &body, &effects, &key, range);
+        }
+        self.lower_loop((Some(&seq), &body), &effects, (None, key), range)?;
         Ok(Value::Unit)
     }
 

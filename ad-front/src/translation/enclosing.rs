@@ -76,6 +76,17 @@ pub(crate) struct OfSteps {
     pub spares: Vec<ExtraCarry>,
 }
 
+/// A loop whose number of steps is to be bounded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BoundedSteps {
+    /// The number of frames around it.
+    pub depth: usize,
+    /// Its size, which no other loop has.
+    pub size: Term,
+    /// The number of its items. Only the steps below this number have one.
+    pub len: Term,
+}
+
 restored! {
     /// The constructs that enclose a point of the function.
     pub(crate) struct Enclosing {
@@ -83,9 +94,8 @@ restored! {
         frames: Vec<Frame>,
         /// The enclosing loops as recurrences, the outermost first.
         recurrences: Vec<OpenRecurrence>,
-        /// The frame of the loop whose number of steps is to be bounded, and the closed bounds
-        /// found so far.
-        bounded: Option<usize>,
+        /// The loop whose number of steps is to be bounded, and the closed bounds found so far.
+        bounded: Option<BoundedSteps>,
         step_bounds: Vec<Term>,
         /// The valid length along each axis of the array that is being reduced. An entry is `Some`
         /// where the length is dynamic.
@@ -216,14 +226,14 @@ impl Enclosing {
     }
 
     /// Begins to collect bounds of the number of steps of the next loop.
-    pub(crate) fn begin_step_bounds(&mut self) {
-        self.bounded = Some(self.frames.len());
+    pub(crate) fn begin_step_bounds(&mut self, size: Term, len: Term) {
+        self.bounded = Some(BoundedSteps { depth: self.frames.len(), size, len });
         self.step_bounds.clear();
     }
 
-    /// The frames from the loop inwards whose number of steps is to be bounded.
-    pub(crate) fn bounded_frames(&self) -> Option<&[Frame]> {
-        self.frames.get(self.bounded?..)
+    /// The loop whose number of steps is to be bounded.
+    pub(crate) fn bounded_steps(&self) -> Option<BoundedSteps> {
+        self.bounded
     }
 
     /// Adds a closed bound of the number of steps.

@@ -12,7 +12,7 @@ use std::ops::Deref;
 use std::rc::Rc;
 
 use super::cells::Store;
-use super::enclosing::{Frame, OpenRecurrence};
+use super::enclosing::{BoundedSteps, Frame, OpenRecurrence};
 use super::items::ItemsInScope;
 use super::jumps::JumpTarget;
 use super::rule_calls::RuleCalls;
@@ -52,7 +52,7 @@ macro_rules! by_copy {
 }
 
 by_copy! {
-    bool, u32, usize, Loc, Option<usize>, Option<Rc<[Option<Term>]>>, Diags, Scope<'a>, Store<'a>,
+    bool, u32, usize, Loc, Option<usize>, Option<BoundedSteps>, Option<Rc<[Option<Term>]>>, Diags, Scope<'a>, Store<'a>,
     Vec<usize>, Vec<JumpTarget<'a>>, Vec<Frame>, Vec<OpenRecurrence>, Vec<Check>, Vec<Equation>, Vec<Term>,
     SortedMap<Term, String>, SortedSet<String>, ItemsInScope<'a>, RuleCalls
 }

@@ -55,6 +55,9 @@ fn converted(word: &str, to: &str, closed: bool) -> String {
     }
 }
 
+const SIZE_DEPENDS: &str =
+    "a size depends on the step of a loop, or on the index of a `build1`, `build` or iterator around it";
+
 super::entries! {
 // Types of values.
 
@@ -237,9 +240,25 @@ pub fn sizes_never_equal(words: &[String; 2], a: i128, b: i128) -> Message {
 }
 
 pub fn size_depends_on_index() -> Message {
-    message("a size depends on the step of a loop, or on the index of a `build1`, `build` or iterator around it")
+    message(SIZE_DEPENDS)
         .help("use the full size and mask: `build1(n, |j| if j <= i { .. } else { 0.0 })`; or add up or change the elements in a loop: `for j in i..n { y[j] *= 2.0; }`")
         .note("all elements of an array have the same shape")
+}
+
+pub fn array_size_depends_on_index() -> Message {
+    message(SIZE_DEPENDS)
+        .help("make an array of the greatest size, and use its first elements: `vec![0.0; x.len()]`; or compute the elements from those of a part: `x[from..to].iter().map(|v| ..).collect()`; or add up in a loop: `for a in from..to { s += x[a]; }`")
+        .note("nothing bounds this size before the loop")
+}
+
+pub fn item_count_depends_on_index() -> Message {
+    message("the number of items depends on the step of a loop, or on the index of a `build1`, `build` or iterator around it, and nothing bounds it")
+        .help("write a loop, which needs no bound: `for a in from..to { .. }`; or take the items of a part of an array, which is not longer than the array: `x[from..to].iter()`")
+}
+
+pub fn collected_count_depends_on_index() -> Message {
+    message("the number of items to collect depends on the step of a loop, or on the index of a `build1`, `build` or iterator around it, and nothing bounds it")
+        .help("collect the items of a part of an array, which is not longer than the array: `x[from..to].iter().map(|v| ..).collect()`; or make an array of the greatest length before the loop, `vec![0.0; most]`, count its elements in a variable, and change them: `for i in 0..n { v[i] = ..; }`")
 }
 
 pub fn sort_of_reals(method: &str, of: &str) -> Message {

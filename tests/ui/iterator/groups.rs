@@ -1,0 +1,53 @@
+//! Iterators and arrays whose size an enclosing loop decides, and that nothing bounds.
+
+use ad::prelude::*;
+
+#[differentiate(wrt(x))]
+fn collected(n: &[usize], x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..n.len() {
+        let harmonic: Vec<f64> = (0..n[i]).map(|k| x[i] / (1.0 + k as f64)).collect();
+        total += harmonic.iter().sum::<f64>();
+    }
+    total
+}
+
+#[differentiate(wrt(x))]
+fn tested(n: &[usize], x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..n.len() {
+        if (0..n[i]).all(|k| x[i] > 0.1 * k as f64) {
+            total += x[i];
+        }
+    }
+    total
+}
+
+#[differentiate(wrt(x))]
+fn allocated(start: &[usize], x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..start.len() - 1 {
+        let n = start[i + 1] - start[i];
+        let mut w = vec![0.0; n];
+        for a in 0..n {
+            w[a] = x[start[i] + a].exp();
+        }
+        total += w.iter().sum::<f64>();
+    }
+    total
+}
+
+#[differentiate]
+fn replaced(v: &[f64]) -> f64 {
+    let mut v = v.to_vec();
+    for _ in 0..3 {
+        v = (0..2 * v.len()).map(|i| v[i / 2] * 0.5).collect();
+    }
+    v.iter().map(|x| x * x).sum()
+}
+
+fn main() {
+    let (n, x) = ([1, 2], [0.5, 0.25]);
+    println!("{:?}", (collected_grad(&n, &x), tested_grad(&n, &x), allocated_grad(&n, &x), replaced_grad(&x)));
+    println!("{}", collected(&n, &x) + tested(&n, &x) + allocated(&n, &x) + replaced(&x));
+}
