@@ -31,6 +31,19 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 let (indices, sizes) = (f.g.iota(fewer), f.g.replicate(fewer, f.n));
                 f.g.compare(Cmp::Lt, indices, sizes)
             },
+            |f| {
+                let least = f.g.int(IntOp::Min, f.k, f.n);
+                let (indices, limits) = (f.g.iota(f.n), f.g.replicate(f.n, least));
+                f.g.compare(Cmp::Lt, indices, limits)
+            },
+            |f| {
+                // A limit for each row.
+                let sizes = f.g.replicate(f.n, f.n);
+                let least = f.g.prim(Prim::Int(IntOp::Min), &[sizes, f.ids]);
+                let indices = f.g.iota(f.n);
+                let (indices, limits) = (f.g.replicate(f.n, indices), f.g.replicate_axes(least, &[1], &[f.n]));
+                f.g.compare(Cmp::Lt, indices, limits)
+            },
         ],
         _ => Vec::new(),
     }

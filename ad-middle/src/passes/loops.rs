@@ -10,6 +10,7 @@
 pub(crate) mod accumulated;
 pub(crate) mod carried_scalars;
 mod consumed;
+mod counters;
 mod distribute;
 pub(crate) mod final_reads;
 mod fission;
@@ -53,6 +54,7 @@ use ad_ir::prim::{Prim, Reduce};
 /// | --- | --- | --- |
 /// | fixed | a carried value that no iteration changes | its initial value, a capture |
 /// | literals | a capture that is a literal, such as the cotangent 1 of a sum | the literal itself, so that the simplifier sees it |
+/// | counters | an integer `acc + f`, or `if step < limit { acc + f } else { acc }`, f and the limit the same in all steps | initial value + f * min(step, limit); other results may read `acc` |
 /// | unused | a result that is never read | nothing |
 /// | rows | rows that depend on no carried value | a build |
 /// | placed rows | rows of zeros with a few elements, perhaps under a condition | rows of these elements, scattered after the loop |
@@ -78,6 +80,7 @@ fn rules() -> Vec<&'static str> {
     vec![
         "loops.fixed",
         "loops.literals",
+        "loops.counters",
         "loops.unused",
         "loops.rows",
         "loops.placed_rows",
@@ -222,6 +225,8 @@ enum Placement {
     Keep,
     /// A carried value that no iteration changes or that no root reads: its initial value.
     Initial,
+    /// A counter: its value after the loop.
+    Counted(Term),
     /// A row that no root reads.
     Dead,
     /// Rows in bulk.
@@ -252,8 +257,12 @@ struct Distribution<'g> {
 }
 
 impl<'g> Distribution<'g> {
-    fn new(g: &'g mut Graph, scan: Scan, (exact, wanted): (Vec<bool>, Vec<bool>), around: &'g [Enclosing]) -> Self {
-        let placement = scan.body.results.iter().map(|_| Placement::Keep).collect();
+    fn new(g: &'g mut Graph, mut scan: Scan, (exact, wanted): (Vec<bool>, Vec<bool>), around: &'g [Enclosing]) -> Self {
+        let counters = counters::closed(g, &mut scan);
+        let mut placement: Vec<Placement> = scan.body.results.iter().map(|_| Placement::Keep).collect();
+        for (k, last) in counters {
+            placement[k] = Placement::Counted(last);
+        }
         let (saved, private, masks) = (Vec::new(), SortedSet::new(), HashMap::new());
         let origins = Origins::new(around, &scan);
         Distribution { g, scan, exact, wanted, placement, saved, private, origins, masks }
@@ -305,7 +314,7 @@ impl<'g> Distribution<'g> {
     fn fixed(&mut self) {
         for k in 0..self.carries() {
             let next = self.scan.body.results[k];
-            if self.carried(next) == Some(k) {
+            if self.carried(next) == Some(k) && matches!(self.placement[k], Placement::Keep) {
                 trace::fired("loops.fixed", next, &[self.scan.init[k]]);
                 self.placement[k] = Placement::Initial;
             }

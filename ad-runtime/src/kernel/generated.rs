@@ -337,7 +337,15 @@ macro_rules! whole {
             }
             #[inline(always)]
             fn remainder(self, b: $t) -> $t {
-                if b == 0 { self } else { self.checked_rem(b).unwrap_or(0) }
+                // Most indices wrap around once at most, and a division costs more than that.
+                let once = if b > 0 && self >= b { self - b } else { self };
+                if (0..b).contains(&once) {
+                    once
+                } else if b == 0 {
+                    self
+                } else {
+                    self.checked_rem(b).unwrap_or(0)
+                }
             }
             #[inline(always)]
             fn shifted_left(self, b: $t) -> $t {

@@ -37,6 +37,7 @@ impl Distribution<'_> {
             let made = match placement {
                 Placement::Keep => continue,
                 Placement::Initial => self.scan.init[k],
+                Placement::Counted(last) => last,
                 Placement::Dead => {
                     let (elem, shape) =
                         (self.g.elem(self.scan.body.results[k]), self.g.shape(self.scan.body.results[k]).to_vec());

@@ -1,6 +1,7 @@
 //! Classifies the updates of a carried value in an iteration, by the rules of `loops`. It changes
 //! no term of the loop.
 
+use super::counters::is_fixed;
 use super::{Distribution, MAX_OPERATIONS};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Elem, Graph, Node, Put, Term, Type, Var};
@@ -131,10 +132,11 @@ impl Distribution<'_> {
                 chain.stack.push((before, mask));
             }
             Node::Prim(Prim::Binary(f @ (Binary::Max | Binary::Min)), args)
-                if args[0] == chain.own && self.is_free(k, &[args[1]]) && mask.is_none() =>
+                if args[0] == chain.own && self.is_free(k, &[args[1]]) =>
             {
                 let op = if f == Binary::Max { Reduce::Max } else { Reduce::Min };
-                chain.found.push(Update::Extremum(op, args[1]));
+                let e = mask.map_or(Some(args[1]), |mask| self.of_first_steps(mask, k, args[1]))?;
+                chain.found.push(Update::Extremum(op, e));
             }
             Node::Scatter { .. } => {
                 let t = crate::passes::simplify::update::update_add(self.g, t).unwrap_or(t);
@@ -297,6 +299,30 @@ impl Distribution<'_> {
             Some(mask) => self.g.and(mask, c),
             None => c,
         }
+    }
+
+    /// What the extremum k is taken of, if only the steps before a limit take part: the others
+    /// have its initial value, a number, which changes no extremum. The candidates have to be
+    /// elements of an array that is in memory for all steps, such as a `Vec` with its capacity. Any
+    /// others would be computed, and stored, for steps that take no part.
+    fn of_first_steps(&mut self, mask: Term, k: usize, e: Term) -> Option<Term> {
+        let begin = self.g.real_value(self.scan.init[k]).filter(|x| !x.is_nan())?;
+        let Node::Prim(Prim::Compare(Cmp::Lt), sides) = self.g.node(mask).clone() else { return None };
+        let first = self.carries() + self.scan.captures.len();
+        let Node::Param(row, _) = *self.g.node(e) else { return None };
+        let row = (row as usize).checked_sub(first).and_then(|row| self.scan.xs.get(row)).copied()?;
+        let stored = match *self.g.node(row) {
+            Node::Prim(Prim::Select, _) => true,
+            Node::Proj(of, _) => matches!(self.g.node(of), Node::Scan(_)),
+            _ => false,
+        };
+        if !stored || !is_fixed(self.g, &self.scan, sides[1]) || !self.step_params().contains(&sides[0]) {
+            return None;
+        }
+        let begin = self.g.lit_like(e, begin);
+        let masked = self.g.cond(mask, e, begin);
+        self.masks.insert(masked, e);
+        Some(masked)
     }
 
     pub(super) fn masked(&mut self, mask: Option<Term>, e: Term) -> Term {

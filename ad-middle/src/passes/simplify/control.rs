@@ -1,11 +1,12 @@
 //! Rules for conditionals, elementwise selections and truth values.
 
+use super::layout::replicated;
 use super::part::differs_by_small_constant;
 use super::{Rule, rule};
 use ad_ir::analysis::guards::{Guard, decided};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Elem, Graph, Node, Put, Term, Type};
-use ad_ir::prim::{Binary, Cmp, Prim};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim};
 
 pub(super) const RULES: &[Rule] = &[
     rule!("cond.known", "cond(true, a, b) = a; cond(false, a, b) = b", Exact, cond_known),
@@ -69,7 +70,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     rule!(
         "compare.iota",
-        "iota n < replicate n m = true.., if m is n or n is m minus a small number",
+        "iota n < replicate n m = true.., if m is n or n is m minus a small number; iota n < replicate n (min n k) = iota n < replicate n k",
         Exact,
         compare_iota
     ),
@@ -445,18 +446,22 @@ fn compare_limit(g: &mut Graph, t: Term) -> Option<Term> {
     Some(g.broadcast(known, &shape))
 }
 
-/// The index of each element is less than a size that is not less than the size of the axis.
+/// The index of each element is less than the size of its axis, and than a size that is not less.
 fn compare_iota(g: &mut Graph, t: Term) -> Option<Term> {
     let Node::Prim(Prim::Compare(Cmp::Lt), args) = g.node(t) else { return None };
-    let (index, limit) = (args[0], g.splat(args[1]));
-    let (Node::Prim(Prim::Iota, _), true) = (g.node(index), g.rank(index) == 1 && g.rank(limit) == 0) else {
-        return None;
-    };
-    let n = g.shape(index)[0];
-    (n == limit || differs_by_small_constant(g, n, limit)).then(|| {
+    let (index, limit) = (args[0], args[1]);
+    let n = g.shape(index)[usize::from(g.iota_axis(index)?)];
+    let size = g.splat(limit);
+    if g.rank(index) == 1 && g.rank(size) == 0 && (n == size || differs_by_small_constant(g, n, size)) {
         let holds = g.lit_bool(true);
-        g.broadcast(holds, &[n])
-    })
+        return Some(g.broadcast(holds, &[n]));
+    }
+    let (least, axes, sizes) = replicated(g, limit).unwrap_or((limit, Vec::new(), Vec::new()));
+    let Node::Prim(Prim::Int(IntOp::Min), sides) = g.node(least) else { return None };
+    let (a, b) = (sides[0], sides[1]);
+    let rest = if g.splat(a) == n { b } else { (g.splat(b) == n).then_some(a)? };
+    let rest = g.replicate_axes(rest, &axes, &sizes);
+    Some(g.compare(Cmp::Lt, index, rest))
 }
 
 fn select_lazy(g: &mut Graph, t: Term) -> Option<Term> {
