@@ -51,6 +51,11 @@ const COLLECTED: &[Miss] = &[
     ("total += (u - 0.5 * v) . tanh ()", EACH_GROUP),
     ("m += h [to [b]]", EACH_GROUP),
     ("s += e [[c , 0]] * e [[w % 3 , 1]]", EACH_GROUP),
+    (
+        "if (0 .. n [i]) . any (| k | x [k] > 0.6)",
+        "a search has a condition for each element that a group may have, whatever the size of the group",
+    ),
+    ("u += x [b] * x [i] ; } s * 0.5 + u + (0 .. 2)", ONE_AXIS),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
 ];
 
