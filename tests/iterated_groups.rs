@@ -1,6 +1,8 @@
 //! Iterators over ranges whose ends an enclosing loop decides, as in `starts[i]..starts[i + 1]`.
 //! They mean what the same loop means, for groups of every size.
 
+#![allow(clippy::double_ended_iterator_last, reason = "`last` is tested")]
+
 use ad::check_grad;
 use ad::prelude::*;
 
