@@ -154,6 +154,9 @@ fn unbounded(x: &[f64], n: &[usize]) -> f64 {
         let folded = (0..n[i]).map(|k| x[i] / (1.0 + k as f64)).fold(0.0, |a, b| a * 0.5 + b);
         let even = (0..n[i]).filter(|&k| k % 2 == 0).count() as f64;
         let odd: f64 = (0..n[i]).map(|k| if k % 2 == 1 { x[k] } else { 0.5 * x[i] }).sum();
+        if (0..n[i]).all(|k| x[i] > 0.1 * k as f64) {
+            total += x[i].exp();
+        }
         total += harmonic.sin() + product * folded + even * x[i] + odd * odd;
     }
     total

@@ -39,6 +39,7 @@ mod flow;
 mod functions;
 mod growth;
 mod implicit;
+mod in_order;
 mod index;
 mod inner_derivatives;
 mod integers;

@@ -22,7 +22,7 @@ use super::value::{Lowered, Seq, Value, Want};
 use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Elem, Lit, Term, Type};
+use ad_ir::ir::{Elem, Lit, Term};
 use ad_ir::memory_order::{HasLayouts, ReductionOrder, ResultOrder};
 use ad_ir::prim::{Binary, Cmp, IntOp, Reduce};
 
@@ -71,7 +71,7 @@ pub(super) const TABLE: &[Row] = &[
 
 /// Which accumulators a recurrence returns.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum RowCollection {
+pub(super) enum RowCollection {
     None,
     /// The accumulator after each item.
     After,
@@ -140,7 +140,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Lowers a recurrence over a sequence. Returns the last accumulator and the requested rows.
-    fn recurrence(
+    pub(super) fn recurrence(
         &mut self,
         init: &Value<'a>,
         seq: &Seq<'a>,
@@ -242,18 +242,6 @@ impl<'a> Lower<'a> {
         Ok((last, rows))
     }
 
-    /// The sum of all items, from the first to the last.
-    pub(super) fn sum_in_order(&mut self, seq: &Seq<'a>, elem: Option<Elem>, range: SrcRange) -> Lowered<Value<'a>> {
-        // Rust begins with -0.0.
-        let zero = match elem.or_else(|| self.item_elem(seq)) {
-            Some(Elem::Real(ty)) => Value::Term(self.g.lit_real(ty, -0.0)),
-            Some(Elem::Int(ty)) => Value::Term(self.g.lit(Lit::Int(ty, 0))),
-            Some(Elem::Bool) => return Err(self.error(range, catalogue::expected(wanted::NUMBERS, wanted::BOOL))),
-            None => Value::Number(super::value::Number::Int(0).into()),
-        };
-        self.accumulated(zero, seq, super::arith::Arith::Add, range)
-    }
-
     /// The types to infer for the untyped literals of the accumulator, in the order of the leaves.
     /// `Any` means that a step decides.
     fn untyped_literals(&self, value: &Value<'a>, wants: &mut Vec<Want>) {
@@ -312,46 +300,6 @@ impl<'a> Lower<'a> {
         (f, rf): (&Value<'a>, SrcRange),
     ) -> Lowered<(Value<'a>, Vec<Term>)> {
         self.recurrence(init.0, seq, how, rf, &|me, acc, item| me.apply(f, &[acc, item], rf))
-    }
-
-    /// The product of all items, from the first to the last.
-    fn product_of_items(&mut self, seq: &Seq<'a>, elem: Option<Elem>, range: SrcRange) -> Lowered<Value<'a>> {
-        let one = match elem.or_else(|| self.item_elem(seq)) {
-            Some(Elem::Real(ty)) => Value::Term(self.g.lit_real(ty, 1.0)),
-            Some(Elem::Int(ty)) => Value::Term(self.g.lit(Lit::Int(ty, 1))),
-            Some(Elem::Bool) => return Err(self.error(range, catalogue::expected(wanted::NUMBERS, wanted::BOOL))),
-            None => Value::Number(super::value::Number::Int(1).into()),
-        };
-        self.accumulated(one, seq, super::arith::Arith::Mul, range)
-    }
-
-    /// The type of the items, if they are numbers.
-    fn item_elem(&mut self, seq: &Seq<'a>) -> Option<Elem> {
-        let index: Vec<Term> = seq.dims.iter().map(|_| self.g.placeholder(Type::scalar(Elem::USIZE))).collect();
-        let item = self.trial(|me| (seq.item)(me, &index)).ok()?;
-        self.elem_of(&item)
-    }
-
-    /// The sum or product of a number and all items, from the first to the last.
-    fn accumulated(
-        &mut self,
-        init: Value<'a>,
-        seq: &Seq<'a>,
-        op: super::arith::Arith,
-        range: SrcRange,
-    ) -> Lowered<Value<'a>> {
-        let (last, _) = self.recurrence(&init, seq, (false, RowCollection::None), range, &|me, acc, item| {
-            let words = || {
-                let whole = if op == super::arith::Arith::Mul { "the product" } else { "the sum" };
-                [whole.to_string(), "an item".to_string()]
-            };
-            let (a, b) = me.unify_literals(&acc, &item, [range, range])?;
-            if me.g.rank(b) > 0 {
-                return Err(me.error(range, catalogue::sum_of_arrays()));
-            }
-            Ok(Value::Term(me.arith(op, a, b, words(), range)?))
-        })?;
-        Ok(last)
     }
 }
 
@@ -532,7 +480,11 @@ fn product_of_part<'a>(me: &mut Lower<'a>, x: &DynamicPart, call: &Call<'a, '_>)
 fn product_items<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let mut seq = me.seq(x, range)?;
-    me.bound_items(&mut seq, range);
+    if me.ends_by_test(&seq) {
+        me.bound_items(&mut seq, range);
+        let elem = call.generics.and_then(|ty| me.number_type_of(ty));
+        return total(me, ("Product", "product"), seq, range, |me, seq| me.product_of_items(&seq, elem, range));
+    }
     total(me, ("Product", "product"), seq, range, |me, seq| product_of_numbers(me, call, &seq, range))
 }
 
@@ -544,9 +496,6 @@ fn product_of_numbers<'a>(
 ) -> Lowered<Value<'a>> {
     if let Some(elem) = call.generics.and_then(|ty| me.number_type_of(ty)) {
         return me.product_of_items(seq, Some(elem), range);
-    }
-    if me.ends_by_test(seq) {
-        return me.product_of_items(seq, None, range);
     }
     // In `let p: f64 = xs.product()` the result has the type of the items.
     let one = |me: &mut Lower<'a>, elem: Elem| match elem {

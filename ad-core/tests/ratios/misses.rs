@@ -53,9 +53,8 @@ const COLLECTED: &[Miss] = &[
     ("s += e [[c , 0]] * e [[w % 3 , 1]]", EACH_GROUP),
     (
         "if (0 .. n [i]) . any (| k | x [k] > 0.6)",
-        "a search has a condition for each element that a group may have, whatever the size of the group",
+        "a test of all items of a group goes on to its end, where the function stops at the item that decides",
     ),
-    ("u += x [b] * x [i] ; } s * 0.5 + u + (0 .. 2)", ONE_AXIS),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
 ];
 

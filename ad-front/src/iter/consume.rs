@@ -164,7 +164,12 @@ fn named_elem<'a>(me: &Lower<'a>, call: &Call<'a, '_>) -> Option<Elem> {
 fn sum<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (x, range) = call.arg(0)?;
     let mut seq = me.seq(x, range)?;
-    me.bound_items(&mut seq, range);
+    if me.ends_by_test(&seq) {
+        // Such a sum is the loop over the items. As an array, it would have room for the longest.
+        me.bound_items(&mut seq, range);
+        let elem = named_elem(me, call);
+        return total(me, ("Sum", "sum"), seq, range, |me, seq| me.sum_in_order(&seq, elem, range));
+    }
     total(me, ("Sum", "sum"), seq, range, |me, seq| sum_of_numbers(me, call, &seq, range))
 }
 
@@ -201,9 +206,6 @@ pub(crate) fn total<'a>(
 }
 
 fn sum_of_numbers<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>, range: SrcRange) -> Lowered<Value<'a>> {
-    if me.ends_by_test(seq) {
-        return me.sum_in_order(seq, named_elem(me, call), range);
-    }
     let want = named_elem(me, call).map_or(Want::Any, Want::Elem);
     let t = me.filled(seq, range, want, |me, elem| Ok(me.g.zero(elem)))?;
     if me.g.rank(t) != seq.dims.len() {
@@ -337,8 +339,10 @@ fn decided<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: Reduce) -> Lowered<V
             _ => return Err(Poison),
         },
     };
-    let (mut seq, range) = (seq, call.arg(1)?.1);
-    me.bound_items(&mut seq, range);
+    let range = call.arg(1)?.1;
+    if me.ends_by_test(&seq) {
+        return me.decided_in_order(&seq, op == Reduce::All, range);
+    }
     me.ends(&seq, call.arg(0)?.1)?;
     let t = tests(me, &seq, range, op == Reduce::Any)?;
     let rank = me.g.rank(t);

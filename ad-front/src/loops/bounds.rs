@@ -1,8 +1,8 @@
-//! Finds a closed bound for the number of steps of a `for` over a range whose end an enclosing loop
-//! decides, as in `for p in starts[i]..starts[i + 1]`. The bound comes from the elements that each
-//! step reads. A step that reads `x[p]` panics if `p` is not below the length of `x`. So there is
-//! at most one step more than that: the one that panics. Without a bound, each step of the loop
-//! would test for the end.
+//! Finds a closed bound for the number of steps of a `for` or of an iterator over a range whose end
+//! an enclosing loop decides, as in `for p in starts[i]..starts[i + 1]`. The bound comes from the
+//! elements that each step reads. A step that reads `x[p]` panics if `p` is not below the length of
+//! `x`. So there is at most one step more than that: the one that panics. Without a bound, each
+//! step of the loop would test for the end.
 //!
 //! This module must never use a read that a step may skip.
 
@@ -64,6 +64,8 @@ impl<'a> Lower<'a> {
         seq.dims.len() == 1 && seq.lens.is_empty() && self.tests_for_end(seq, 0)
     }
 
+    /// Lowers the loop with a size that no array has, and takes the least of the bounds that its
+    /// reads imply. Nothing of that loop remains.
     fn bound_by_reads(&mut self, seq: &mut Seq<'a>, lower: impl FnOnce(&mut Self, &Seq<'a>) -> Lowered<()>) {
         let Some(len) = seq.len else { return };
         // A number that no array has as its size.

@@ -109,19 +109,19 @@ impl<'a> Lower<'a> {
             }
             items => (self.seq(items, SrcRange::of(&m.receiver))?, None),
         };
-        let mut seq = seq;
-        if !self.has_unknown_end(&seq) {
+        let unbounded = self.has_unknown_end(&seq);
+        if !unbounded {
             self.ends(&seq, SrcRange::of(&m.receiver))?;
         }
         let wanted = arity.unwrap_or(1);
         if f.inputs.len() != wanted {
             return Err(self.error(range, catalogue::closure_arity(f.inputs.len(), wanted)));
         }
-        let all = seq.clone();
+        let mut bounded = seq.clone();
         let body = |me: &mut Self, ix: &[Term]| {
             let items = match arity {
-                Some(_) => crate::methods::zip::zip_item(me, &all, ix)?,
-                None => vec![(all.item)(me, ix)?],
+                Some(_) => crate::methods::zip::zip_item(me, &seq, ix)?,
+                None => vec![(seq.item)(me, ix)?],
             };
             let outer = me.state.names.scope();
             let value = me.returning(range, |me| {
@@ -133,10 +133,10 @@ impl<'a> Lower<'a> {
         };
         let effects = LoopEffects::of_each(m, f, self.input.definitions().mutating());
         let key = InferenceKey::new(&*f.body, "");
-        if self.has_unknown_end(&seq) {
-            self.bound_steps(&mut seq, &body, &effects, &key, range);
+        if unbounded {
+            self.bound_steps(&mut bounded, &body, &effects, &key, range);
         }
-        self.lower_loop((Some(&seq), &body), &effects, (None, key), range)?;
+        self.lower_loop((Some(&bounded), &body), &effects, (None, key), range)?;
         Ok(Value::Unit)
     }
 
