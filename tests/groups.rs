@@ -256,3 +256,95 @@ fn a_loop_is_longer_than_what_a_condition_lets_it_read() {
     assert_eq!(few_are_read_value_and_grad(&x, &n).0, few_are_read(&x, &n));
     check_grad!(few_are_read(&x, &n));
 }
+
+/// Each group has a `Vec` of the elements that meet a condition.
+#[differentiate(wrt(x))]
+fn chosen(x: &[f64], n: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..n.len() {
+        let (mut near, mut few, mut weights) = (Vec::new(), vec![x[0]], Vec::new());
+        for k in 0..n[i] {
+            let v = x[k];
+            if v > 0.4 {
+                near.push(v * v);
+            }
+        }
+        for k in 0..n[i] {
+            if k > 3 {
+                break;
+            }
+            few.push(x[k % 2] * x[i]);
+        }
+        for k in 1..n[i] {
+            if k % 2 == 1 {
+                weights.push(x[i] / k as f64);
+            }
+        }
+        for (j, v) in near.iter().enumerate() {
+            total = (total + v * few[j % few.len()]).sin();
+        }
+        for w in weights.iter().rev() {
+            total = total * 0.5 + w;
+        }
+        total += near.len() as f64 * few.last().unwrap();
+    }
+    total
+}
+
+#[test]
+fn vectors_of_elements_of_groups() {
+    let x = [0.5, 0.25, 1.5, 0.7, -0.2, 0.45, 0.9];
+    for n in [vec![7, 0, 3], vec![1, 1, 1, 2], vec![0, 6], vec![0]] {
+        assert_eq!(chosen_value_and_grad(&x, &n).0, chosen(&x, &n));
+        check_grad!(chosen(&x, &n));
+    }
+    assert!(std::panic::catch_unwind(|| chosen_value_and_grad(&x, &[8])).is_err());
+}
+
+/// The elements of a group after each of its elements.
+#[differentiate(wrt(x))]
+fn later(x: &[f64], starts: &[usize]) -> f64 {
+    let mut total = 0.0;
+    for q in 0..starts.len() - 1 {
+        for i in starts[q]..starts[q + 1] {
+            for j in i + 1..starts[q + 1] {
+                total += x[i] * x[j];
+            }
+        }
+    }
+    total
+}
+
+#[test]
+fn a_step_that_fails_is_made_although_there_is_no_element() {
+    for n in 0..3 {
+        let x: Vec<f64> = (0..n).map(|i| 0.5 + i as f64).collect();
+        for end in 0..5 {
+            let own = std::panic::catch_unwind(|| later(&x, &[0, end])).ok();
+            let found = std::panic::catch_unwind(|| later_value_and_grad(&x, &[0, end]).0).ok();
+            assert_eq!(own, found, "{n} elements, to {end}");
+        }
+    }
+}
+
+/// The start of a group is a variable, and each step reads an element that is the same for all.
+#[differentiate(wrt(x))]
+fn times_one_element(x: &[f64], n: &[usize], m: usize) -> f64 {
+    let (mut total, mut start) = (0.0, 0);
+    for i in 0..n.len() {
+        for k in start..start + n[i] {
+            total += x[k] * x[m];
+        }
+        start += n[i];
+    }
+    total
+}
+
+#[test]
+fn an_element_may_be_missing_if_no_group_has_items() {
+    let x = [0.5, 0.25, 1.5, 0.7, -0.2, 0.45, 0.9];
+    check_grad!(times_one_element(&x, &[3, 0, 4], 4));
+    check_grad!(times_one_element(&x, &[0, 0], 7));
+    assert!(std::panic::catch_unwind(|| times_one_element_value_and_grad(&x, &[0, 1], 7)).is_err());
+    assert!(std::panic::catch_unwind(|| times_one_element_value_and_grad(&x, &[7, 1], 4)).is_err());
+}

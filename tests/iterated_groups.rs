@@ -157,6 +157,13 @@ fn unbounded(x: &[f64], n: &[usize]) -> f64 {
         if (0..n[i]).all(|k| x[i] > 0.1 * k as f64) {
             total += x[i].exp();
         }
+        if let Some(k) = (0..n[i]).find(|&k| x[i] * k as f64 > 0.55) {
+            total += x[i] / (1.0 + k as f64);
+        }
+        if let Some(v) = (0..n[i]).map(|k| x[i].powi(2) * k as f64).find(|&v| v > 0.4) {
+            total += v.sin();
+        }
+        total += (0..n[i]).map(|k| k * k).position(|q| q > i).map_or(x[0], |p| x[i] * p as f64);
         total += harmonic.sin() + product * folded + even * x[i] + odd * odd;
     }
     total

@@ -1,6 +1,6 @@
-//! Sums, products and tests of items as recurrences, one item after another. Products are always
-//! such recurrences; sums and tests are, if an enclosing loop decides the number of items, since an
-//! array of them would have room for the longest.
+//! Sums, products, tests and searches of items as recurrences, one item after another. Products are
+//! always such recurrences. The others are, if an enclosing loop decides the number of items, since
+//! an array of them would have room for the longest.
 //!
 //! Invariant: an item after the one that decides a test is not evaluated.
 
@@ -14,19 +14,45 @@ use ad_ir::catalogue::{self, wanted};
 use ad_ir::diag::{Poison, SrcRange};
 use ad_ir::ir::{Elem, Lit, Term, Type};
 
+/// The numbers of the items of an iterator.
+fn numbers_of<'a>(seq: &Seq<'a>) -> Seq<'a> {
+    let number = |_: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(ix.first().copied().ok_or(Poison)?));
+    Seq { item: Rc::new(number), ..seq.clone() }
+}
+
 impl<'a> Lower<'a> {
     /// Whether all items pass a test, or any item. A step tests an item if no step before it has
     /// decided.
     pub(super) fn decided_in_order(&mut self, seq: &Seq<'a>, all: bool, range: SrcRange) -> Lowered<Value<'a>> {
         let (init, test) = (Value::Term(self.g.lit_bool(all)), Rc::clone(&seq.item));
-        let number = |_: &mut Lower<'a>, ix: &[Term]| Ok(Value::Term(ix.first().copied().ok_or(Poison)?));
-        let numbers = Seq { item: Rc::new(number), ..seq.clone() };
+        let numbers = numbers_of(seq);
         let (last, _) =
             self.recurrence(&init, &numbers, (false, RowCollection::None), range, &|me, so_far, number| {
                 let (so_far, number) = (me.boolean(&so_far, range)?, me.term(&number, range)?);
                 me.shortcut(so_far, all, |me| test(me, &[number]), range)
             })?;
         Ok(last)
+    }
+
+    /// The number of the first item that passes a test, and whether there is one. `tests` has the
+    /// test of each item. A step tests an item if none before it has passed.
+    pub(super) fn first_in_order(&mut self, tests: &Seq<'a>, range: SrcRange) -> Lowered<(Term, Term)> {
+        let init = Value::Tuple([self.g.lit_usize(0), self.g.lit_bool(false)].map(Value::Term).into());
+        let (numbers, test) = (numbers_of(tests), Rc::clone(&tests.item));
+        let (last, _) =
+            self.recurrence(&init, &numbers, (false, RowCollection::None), range, &|me, so_far, number| {
+                let ((at, found), number) = (me.place_and_flag(&so_far, range)?, me.term(&number, range)?);
+                let passed = me.shortcut(found, false, |me| test(me, &[number]), range)?;
+                let at = me.g.cond(found, at, number);
+                Ok(Value::Tuple([Value::Term(at), passed].into()))
+            })?;
+        self.place_and_flag(&last, range)
+    }
+
+    fn place_and_flag(&mut self, value: &Value<'a>, range: SrcRange) -> Lowered<(Term, Term)> {
+        let Value::Tuple(parts) = value else { return Err(Poison) };
+        let [at, flag] = &parts[..] else { return Err(Poison) };
+        Ok((self.term(at, range)?, self.boolean(flag, range)?))
     }
 
     /// The sum of all items, from the first to the last.

@@ -53,15 +53,17 @@ impl Lower<'_> {
                 Frame::Loop { var, size, mark } => self.close_loop(ok, var, size, mark),
                 Frame::Recurrence { var, size, mark, level } => {
                     let carried = self.state.enclosing.carried(level).to_vec();
-                    let free = |me: &Self, l: &Linear| !l.atoms.keys().any(|&t| me.g.depends_on(t, &carried));
+                    let free = |me: &Self, l: &Linear, nonempty: &[Term]| {
+                        !l.atoms.keys().chain(nonempty).any(|&t| me.g.depends_on(t, &carried))
+                    };
                     let in_step = if let Condition::Term(_, _, corner) = ok { corner } else { None };
                     ok = match ok {
-                        Condition::Linear(l, nonempty) if !free(self, &l) => {
+                        Condition::Linear(l, nonempty) if !free(self, &l, &nonempty) => {
                             Condition::Term(self.linear_term(&l, &nonempty), None, None)
                         }
                         Condition::Term(t, sufficient, corner) => Condition::Term(
                             t,
-                            sufficient.filter(|(l, _)| free(self, l)),
+                            sufficient.filter(|(l, nonempty)| free(self, l, nonempty)),
                             corner.filter(|&t| !self.g.depends_on(t, &carried)),
                         ),
                         ok => ok,

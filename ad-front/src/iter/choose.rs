@@ -59,9 +59,16 @@ enum Extreme {
 /// larger.
 type Keys = Vec<(Term, bool)>;
 
-/// An iterator over one loop, filtered or not. `keyed` is the number of items that the method's
-/// function takes, if it is applied to all items.
+/// An iterator over one loop whose number of items is bounded, filtered or not. `keyed` is the
+/// number of items that the method's function takes, if it is applied to all items.
 fn one_loop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, keyed: Option<usize>) -> Lowered<Seq<'a>> {
+    let seq = loop_over(me, call, keyed)?;
+    me.ends(&seq, call.arg(0)?.1)?;
+    Ok(seq)
+}
+
+/// An iterator over one loop, whose number of items may have no bound.
+fn loop_over<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, keyed: Option<usize>) -> Lowered<Seq<'a>> {
     let (x, range) = call.arg(0)?;
     let mut seq = me.seq(x, range)?;
     me.bound_items(&mut seq, range);
@@ -81,10 +88,7 @@ fn one_loop<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, keyed: Option<usize>) -
             seq.dims = seq.dims.iter().map(|&bound| me.g.int(IntOp::Max, bound, one)).collect();
         }
     }
-    let seq =
-        if seq.dims.len() == 1 { seq } else { super::adapters::over_index(me, &Value::Seq(seq), call.name(), range)? };
-    me.ends(&seq, range)?;
-    Ok(seq)
+    if seq.dims.len() == 1 { Ok(seq) } else { super::adapters::over_index(me, &Value::Seq(seq), call.name(), range) }
 }
 
 /// Lowers something for the item at an index, under the condition that the item exists.
@@ -346,6 +350,9 @@ fn first_place<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, seq: &Seq<'a>) -> Lo
     };
     let mut mapped = Seq { item: Rc::new(item), ..seq.clone() };
     me.bound_items(&mut mapped, range);
+    if me.ends_by_test(&mapped) {
+        return me.first_in_order(&mapped, range);
+    }
     me.ends(&mapped, call.arg(0)?.1)?;
     let t = tests(me, &mapped, range, true)?;
     let exists = me.g.reduce(Reduce::Any, 1, t);
@@ -374,7 +381,7 @@ fn rposition<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> 
 }
 
 fn find<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    let seq = one_loop(me, call, Some(1))?;
+    let seq = loop_over(me, call, Some(1))?;
     let (at, exists) = first_place(me, call, &seq)?;
     item_at(me, &seq, at, exists)
 }

@@ -7,6 +7,7 @@
 
 use super::super::lower::Lower;
 use super::bounds::Bounds;
+use crate::translation::enclosing::Frame;
 use ad_ir::analysis::range::Linear;
 use ad_ir::ir::{Elem, Node, Term, Type, axis};
 use ad_ir::prim::{IntOp, Prim, Reduce};
@@ -62,11 +63,28 @@ impl Lower<'_> {
             count = Some(count.map_or(values, |n| if n == values { n } else { self.g.int(IntOp::Min, n, values) }));
             slices.push((element, all, first));
         }
-        let count = count?;
+        let mut count = count?;
+        if let Some(steps) = self.steps_that_number(&base, least) {
+            count = self.g.int(IntOp::Min, count, steps);
+        }
         let values = |(element, all, first)| (element, self.g.slice(all, &[first], &[1], &[count]));
         let elements = slices.into_iter().map(values).collect();
         let most = self.bound(t, true, &mut Bounds::of_lookups(Lookups { count, elements }))?;
         Some(self.g.reduce(Reduce::Max, 1, most))
+    }
+
+    /// The number of steps of the enclosing loop whose steps an index numbers, from 0.
+    fn steps_that_number(&self, index: &Linear, offset: i128) -> Option<Term> {
+        let [(&number, 1)] = index.atoms.iter().collect::<Vec<_>>()[..] else { return None };
+        let Node::Var(number) = self.g.node(number) else { return None };
+        if index.constant + offset != 0 {
+            return None;
+        }
+        let steps = self.state.enclosing.frames().iter().find_map(|frame| match *frame {
+            Frame::Loop { var, size, .. } | Frame::Recurrence { var, size, .. } if var == *number => Some(size),
+            _ => None,
+        })?;
+        self.g.is_closed(steps).then_some(steps)
     }
 
     /// Adds the elements that a number is computed from. Numbers share their parts, so each one is

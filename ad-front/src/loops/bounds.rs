@@ -9,7 +9,7 @@
 use super::LowerBody;
 use crate::loop_effects::LoopEffects;
 use crate::lower::Lower;
-use crate::translation::cells::CellValue;
+use crate::translation::cells::{Cell, CellValue};
 use crate::translation::enclosing::{BoundedSteps, Frame};
 use crate::translation::inference::InferenceKey;
 use crate::value::{Lowered, Seq, Value};
@@ -28,7 +28,8 @@ impl<'a> Lower<'a> {
         seq.present.is_none() && self.ends_by_test(seq)
     }
 
-    /// Gives the iterator a closed bound of its length, if the body has one.
+    /// Gives the iterator a closed bound of its length, if the body has one, or if a `Vec` that the
+    /// body pushes to needs one.
     pub(super) fn bound_steps(
         &mut self,
         seq: &mut Seq<'a>,
@@ -40,9 +41,26 @@ impl<'a> Lower<'a> {
         if self.state.nesting.trials() >= DEEPEST || self.overwrites_arrays(effects) {
             return;
         }
-        self.bound_by_reads(seq, |me, tried| {
-            me.lower_loop((Some(tried), body), effects, (None, key.clone()), range).map(drop)
-        });
+        // A jump may skip each of the reads.
+        if effects.jumps.is_empty() {
+            self.bound_by_reads(seq, |me, tried| {
+                me.lower_loop((Some(tried), body), effects, (None, key.clone()), range).map(drop)
+            });
+        }
+        let pushes = self.changed_cells(effects).into_iter().any(|cell| self.is_pushed(effects, cell));
+        // The numbers of steps under a condition may be of any size where it does not hold.
+        let certain = !self.state.enclosing.frames().iter().any(|frame| matches!(frame, Frame::Guard { .. }));
+        if pushes
+            && certain
+            && self.ends_by_test(seq)
+            && let Some(longest) = seq.len.and_then(|len| self.most_of_lookups(len))
+        {
+            seq.dims = [longest].into();
+        }
+    }
+
+    fn is_pushed(&self, effects: &LoopEffects, cell: Cell) -> bool {
+        effects.pushed.contains(self.state.cells.name(cell))
     }
 
     /// Gives an iterator whose end an enclosing loop decides a closed bound of its length, if
@@ -84,27 +102,28 @@ impl<'a> Lower<'a> {
 
     /// Whether the body overwrites arrays. Such a loop saves the overwritten elements of each step,
     /// so the exact number of steps is better than a bound. A loop that only adds to an array is a
-    /// sum, and saves nothing.
+    /// sum, and saves nothing. A `Vec` that is pushed to needs a bound for its capacity.
     fn overwrites_arrays(&self, effects: &LoopEffects) -> bool {
         let scalar = |cell| match self.state.cells.held(cell) {
             Some(CellValue::Value(Value::Term(t))) => self.g.rank(*t) == 0,
             Some(CellValue::Value(Value::Number(_)) | CellValue::Unset) => true,
             _ => false,
         };
-        self.changed_cells(effects).into_iter().any(|cell| !scalar(cell) && self.is_used(effects, cell))
+        self.changed_cells(effects)
+            .into_iter()
+            .any(|cell| !scalar(cell) && !self.is_pushed(effects, cell) && self.is_used(effects, cell))
     }
 
     /// Records the bound that a requirement `goal >= 0` implies for the number of steps.
     pub(crate) fn note_step_bound(&mut self, goal: &Linear) {
         let Some(BoundedSteps { depth, size, len }) = self.state.enclosing.bounded_steps() else { return };
-        let (var, guards) = match self.state.enclosing.frames().get(depth..) {
-            Some([Frame::Recurrence { var, size: n, .. } | Frame::Loop { var, size: n, .. }, guards @ ..])
-                if *n == size =>
-            {
-                (*var, guards.to_vec())
-            }
-            _ => return,
-        };
+        let (var, mark, guards) =
+            match self.state.enclosing.frames().get(depth..) {
+                Some(
+                    [Frame::Recurrence { var, size: n, mark, .. } | Frame::Loop { var, size: n, mark }, guards @ ..],
+                ) if *n == size => (*var, *mark, guards.to_vec()),
+                _ => return,
+            };
         let number = self.g.mk(Node::Var(var));
         // Each item that exists meets this condition. The function's own conditions on the number
         // of a step, as in `if k < 3`, may skip the read.
@@ -135,7 +154,12 @@ impl<'a> Lower<'a> {
         }
         // The step after the last one that meets the requirement has to be there to fail.
         let Some(steps) = bound.combine(1, &Linear::constant(2), 1).filter(|_| bounds) else { return };
-        let steps = to_term(&mut self.g, &steps);
+        let mut steps = to_term(&mut self.g, &steps);
+        // The first step may already fail.
+        if !self.known_nonempty(steps, mark) {
+            let one = self.g.lit_usize(1);
+            steps = self.g.int(IntOp::Max, steps, one);
+        }
         self.state.enclosing.add_step_bound(steps);
     }
 }

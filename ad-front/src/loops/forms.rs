@@ -60,7 +60,7 @@ impl<'a> Lower<'a> {
             value
         };
         let key = InferenceKey::new(&l.body, "");
-        if effects.jumps.is_empty() && self.has_unknown_end(&seq) {
+        if self.has_unknown_end(&seq) {
             self.bound_steps(&mut seq, &body, &effects, &key, range);
         }
         self.lower_loop((Some(&seq), &body), &effects, (label, key), range)?;

@@ -13,11 +13,11 @@ fn collected(n: &[usize], x: &[f64]) -> f64 {
 }
 
 #[differentiate(wrt(x))]
-fn found(n: &[usize], x: &[f64]) -> f64 {
+fn greatest(n: &[usize], x: &[f64]) -> f64 {
     let mut total = 0.0;
     for i in 0..n.len() {
-        if let Some(k) = (0..n[i]).find(|&k| x[i] < 0.1 * k as f64) {
-            total += x[i] * k as f64;
+        if let Some(v) = (0..n[i]).map(|k| x[i] / (1.0 + k as f64)).max_by(|a, b| a.total_cmp(b)) {
+            total += v * v;
         }
     }
     total
@@ -48,6 +48,6 @@ fn replaced(v: &[f64]) -> f64 {
 
 fn main() {
     let (n, x) = ([1, 2], [0.5, 0.25]);
-    println!("{:?}", (collected_grad(&n, &x), found_grad(&n, &x), allocated_grad(&n, &x), replaced_grad(&x)));
-    println!("{}", collected(&n, &x) + found(&n, &x) + allocated(&n, &x) + replaced(&x));
+    println!("{:?}", (collected_grad(&n, &x), greatest_grad(&n, &x), allocated_grad(&n, &x), replaced_grad(&x)));
+    println!("{}", collected(&n, &x) + greatest(&n, &x) + allocated(&n, &x) + replaced(&x));
 }

@@ -239,7 +239,8 @@ impl Writer<'_> {
             }
             "T" => shape.iter().rev().fold(self.typed_literal(), |of, n| format!("[{of}; {n}]")),
             "N" => {
-                let n = self.size(*shape.first()?);
+                let [n] = *shape else { return None };
+                let n = self.size(n);
                 self.used("function.iota");
                 format!("iota({n})")
             }

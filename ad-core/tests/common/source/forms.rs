@@ -31,6 +31,7 @@
 //! is not bound gets any size.
 
 mod arrays;
+mod groups;
 mod iterators;
 mod places;
 mod statements;
@@ -131,6 +132,8 @@ fn domain(name: &str) -> (&'static str, &'static str) {
 
 // The test that runs compiled programs takes the first forms only, unless it is told otherwise.
 const TABLES: &[&[Line]] = &[
+    groups::GROUPS,
+    groups::ITERATED,
     places::PLACES,
     values::SCALARS,
     values::INTEGERS,
