@@ -185,3 +185,69 @@ fn remainders() {
         }
     }
 }
+
+/// How many sums of weights exceed a limit. The counting loop has loops that end early inside, and
+/// reads reals.
+#[differentiate(grad, jvp)]
+fn sums_past_a_limit(x: &[f64], w: &[f64]) -> f64 {
+    let mut c = 0;
+    for &v in x {
+        let mut s = v;
+        for &u in w {
+            s += u * s;
+            if s > 3.0 {
+                c += 1;
+                break;
+            }
+        }
+    }
+    x.iter().map(|v| v * v).sum::<f64>() * f64::from(c)
+}
+
+#[test]
+fn loops_that_only_count_end_early() {
+    ad::check_grad!(sums_past_a_limit(&[0.5, 2.0, 1.5], &[0.2, 0.9, 0.4]));
+}
+
+/// The counter and a sum of an inner loop in a loop that goes on with both.
+#[differentiate(grad, jvp)]
+fn counted_and_added(x: &[f64], most: f64) -> f64 {
+    let (mut s, mut k) = (0.0, 0);
+    while k < x.len() {
+        let mut part = 0.0;
+        let mut steps = 0;
+        while k + steps < x.len() && part < most {
+            part += x[k + steps];
+            steps += 1;
+        }
+        s += part * part * steps as f64;
+        k += steps.max(1);
+    }
+    s
+}
+
+#[test]
+fn steps_of_an_inner_loop_move_the_outer_one() {
+    ad::check_grad!(counted_and_added(&[0.5, 0.6, 0.2, 0.1, 0.9, 0.3], 1.0));
+}
+
+/// The sine is the same in each step: the loop reads it, and so does the derivative.
+#[differentiate(grad, jvp)]
+fn returns_after_some_steps(x: &[f64], a: f64, most: usize) -> f64 {
+    let (mut at, mut z) = (0, 0.0);
+    for _ in 0..x.len() {
+        z += 0.3_f64.sin();
+        at += 1;
+        if at > most {
+            return a * a;
+        }
+    }
+    a * z
+}
+
+#[test]
+fn a_loop_that_returns() {
+    for most in 0..4 {
+        ad::check_grad!(returns_after_some_steps(&[0.1, 0.2], 0.3, most));
+    }
+}

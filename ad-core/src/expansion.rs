@@ -4,7 +4,7 @@
 
 use ad_ir::sorted::SortedSet;
 use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
@@ -123,12 +123,16 @@ impl Records {
         Some(Log { explained: self.pages.as_ref().map(|_| Explained::default()), ..log })
     }
 
-    /// Writes what was recorded. A failure to write must not fail the build.
-    fn write(&self, log: &Log, program: &Program, (derivatives, source): (&[&Descriptor], &SourceTokens)) {
+    /// Writes the text of the stages. A failure to write must not fail the build.
+    fn write_text(&self, log: &Log, name: impl std::fmt::Display) {
         if let Some(folder) = &self.dump {
             let _ = std::fs::create_dir_all(folder);
-            let _ = std::fs::write(folder.join(format!("{}.txt", program.name)), log.text());
+            let _ = std::fs::write(folder.join(format!("{name}.txt")), log.text());
         }
+    }
+
+    /// Writes the page of the function. A failure to write must not fail the build.
+    fn write_page(&self, log: &Log, program: &Program, (derivatives, source): (&[&Descriptor], &SourceTokens)) {
         if let (Some(folder), Some(explained)) = (&self.pages, &log.explained) {
             let names: Vec<String> =
                 derivatives.iter().map(|which| derivative::name(program, which).to_string()).collect();
@@ -294,11 +298,26 @@ pub(crate) fn beside(item: &TokenStream, written: &TokenStream) -> TokenStream {
     }
 }
 
-/// The derivative functions of an annotated function. Writes the records of their stages.
+/// The derivative functions of an annotated function. Writes the records of their stages, also of
+/// those before a stage that fails.
 fn derivatives(annotated: Annotated, records: &Records) -> Result<TokenStream, NotWritten> {
+    let (mut log, name) = (records.log(), annotated.program.name.clone());
+    let made = catch_unwind(AssertUnwindSafe(|| recorded_derivatives(annotated, records, log.as_mut())));
+    if !matches!(made, Ok(Ok(_)))
+        && let Some(log) = &log
+    {
+        records.write_text(log, &name);
+    }
+    made.unwrap_or_else(|panic| resume_unwind(panic))
+}
+
+/// [`derivatives`], with the log for the records.
+fn recorded_derivatives(
+    annotated: Annotated,
+    records: &Records,
+    mut log_ref: Option<&mut Log>,
+) -> Result<TokenStream, NotWritten> {
     let Annotated { program, of_examples, of_several_shapes, derivatives, source } = annotated;
-    let mut log = records.log();
-    let mut log_ref = log.as_mut();
     let mut program = program;
     calls::find_moving(&mut program);
     let functions = std::mem::take(&mut program.functions);
@@ -341,8 +360,9 @@ fn derivatives(annotated: Annotated, records: &Records) -> Result<TokenStream, N
     let several = several.as_ref().map(|several| (&several.prepared.program, &second[..]));
     written.extend(emit::check(&prepared.program, &derivatives, several));
     written.extend(emit::proofs(&prepared.program));
-    if let Some(log) = log {
-        records.write(&log, &prepared.program, (&derivatives, &source));
+    if let Some(log) = log_ref {
+        records.write_text(log, &prepared.program.name);
+        records.write_page(log, &prepared.program, (&derivatives, &source));
     }
     Ok(written)
 }

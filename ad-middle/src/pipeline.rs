@@ -270,14 +270,23 @@ impl InnerPipeline for Inner<'_, '_> {
     }
 }
 
-/// The passes over a derivative. If its terms are watched, steps of loops keep their numbers.
-fn gradient_passes() -> Vec<Pass> {
-    let kept = |pass: &&Pass| !watch::is_on() || pass.name != strip_mine::PASS.name;
+/// The passes over a derivative. If its terms are watched, steps of loops keep their numbers. If it
+/// is split into two stages, its loops stay apart: a loop that reads a cotangent cannot compute the
+/// value.
+fn gradient_passes(is_split: bool) -> Vec<Pass> {
+    let kept = |pass: &&Pass| {
+        (!watch::is_on() || pass.name != strip_mine::PASS.name) && (!is_split || pass.name != fusion::PASS.name)
+    };
     GRADIENT.iter().filter(kept).copied().collect()
 }
 
 /// The stages of one derivative.
 pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>) -> Routine {
+    derived(prepared, (which, false), log)
+}
+
+/// [`derive`], and whether the derivative will be split into two stages.
+fn derived(prepared: &mut Prepared, (which, is_split): (&Descriptor, bool), log: Option<&mut Log>) -> Routine {
     let mut manager = Manager::new(which.suffix, log, &prepared.program.hints);
     stage::enter(DIFFERENTIATION);
     let (given, builds) = (prepared.exact.clone(), prepared.builds);
@@ -289,7 +298,7 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
             roots = without_builds(&mut manager, g, roots, &given);
         }
         manager.cx.set_extra_exact(&given);
-        manager.run(g, &gradient_passes(), roots)
+        manager.run(g, &gradient_passes(is_split), roots)
     });
     let g = &mut prepared.program.graph;
     let mut roots = made.roots.clone();
@@ -300,7 +309,7 @@ pub fn derive(prepared: &mut Prepared, which: &Descriptor, log: Option<&mut Log>
         manager.validate(g, DIFFERENTIATION, &roots);
     }
     manager.cx.set_extra_exact(&given);
-    let roots = manager.run(g, &gradient_passes(), roots);
+    let roots = manager.run(g, &gradient_passes(is_split), roots);
     let mut roots = manager.run(g, DERIVATIVE, roots);
     if watch::is_on() {
         let named = derivative::named_results(&prepared.program, which, roots.derivatives.len());
@@ -352,7 +361,7 @@ pub fn compressed(prepared: &mut Prepared, sparse: &Descriptor, mut log: Option<
 
 /// The pullback: the `vjp`, split at its cotangent.
 pub fn pullback(prepared: &mut Prepared, which: &Descriptor, mut log: Option<&mut Log>) -> Staged {
-    let whole = derive(prepared, &VJP, log.as_deref_mut());
+    let whole = derived(prepared, (&VJP, true), log.as_deref_mut());
     stage::enter("splitting");
     let staged = derivative::pullback::pullback(&mut prepared.program, which, whole);
     split(&prepared.program, which.suffix, &staged, log);
@@ -366,7 +375,7 @@ pub(crate) fn halves(
     (which, active, passed): (&Descriptor, &[u32], &[u32]),
     mut log: Option<&mut Log>,
 ) -> Staged {
-    let whole = derive(prepared, which, log.as_deref_mut());
+    let whole = derived(prepared, (which, true), log.as_deref_mut());
     stage::enter("splitting");
     let program = &mut prepared.program;
     let rank = active.first().and_then(|&k| program.params.get(k as usize)).map_or(0, |p| usize::from(p.rank));

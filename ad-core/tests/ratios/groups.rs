@@ -146,4 +146,92 @@ programs! {
             group.iter().map(|u| group.iter().map(|v| (u - 0.5 * v).tanh()).sum::<f64>()).sum::<f64>()
         }).sum()
     }
+    nodes_on_a_stack LINEAR x {
+        let n = x.len();
+        let mut st = Vec::with_capacity(n);
+        st.push(0);
+        let mut t = 0.0;
+        while let Some(i) = st.pop() {
+            let mut s = x[i];
+            for &a in st.iter() { s += x[a] * 0.3; }
+            t += s * s;
+            if 2 * i + 1 < n { st.push(2 * i + 1); }
+            if 2 * i + 2 < n { st.push(2 * i + 2); }
+        }
+        t
+    }
+    greatest_of_windows LINEAR x {
+        let n = x.len();
+        let k = 3 + n / 1000;
+        let mut t = 0.0;
+        for i in 0..n - k {
+            let mut best = i;
+            let mut m = 0.0;
+            for j in i..i + k { m += x[j]; if x[j] > x[best] { best = j; } }
+            t += (x[best] - m / k as f64) * best as f64;
+        }
+        t
+    }
+    greatest_of_slices LINEAR x {
+        let n = x.len();
+        let k = 3 + n / 1000;
+        let mut t = 0.0;
+        for w in x.windows(k) {
+            let mut best = 0;
+            for j in 1..k { if w[j] > w[best] { best = j; } }
+            let m = w.iter().sum::<f64>() / k as f64;
+            t += (w[best] - m) * (best as f64 + 1.0);
+        }
+        t
+    }
+    lengths_of_cycles LINEAR x {
+        let n = x.len();
+        let mut next = vec![0; n];
+        for i in 0..n { next[i] = if i % 4 == 3 { i - 3 } else { (i + 1) % n }; }
+        let mut seen = vec![false; n];
+        let mut t = 0.0;
+        for i in 0..n {
+            if seen[i] { continue; }
+            let mut s = 1.0;
+            let mut k = i;
+            while !seen[k] {
+                seen[k] = true;
+                if k != i { s *= x[k] - x[i]; }
+                k = next[k];
+            }
+            t += s;
+        }
+        t
+    }
+    cycles LINEAR x {
+        let n = x.len();
+        let mut next = vec![0; n];
+        for i in 0..n { next[i] = if i % 4 == 3 { i - 3 } else { (i + 1) % n }; }
+        let mut seen = vec![false; n];
+        let mut t = 0.0;
+        for i in 0..n {
+            if seen[i] { continue; }
+            let mut s = 0.0;
+            let mut k = i;
+            loop {
+                seen[k] = true;
+                if k != i { s += x[k] * x[i]; }
+                k = next[k];
+                if k == i { break; }
+            }
+            t += s.sin();
+        }
+        t
+    }
+    steps_of_items LINEAR x {
+        let n = x.len();
+        let mut size = vec![0; n];
+        for i in 0..n { size[i] = if i % 16 == 0 { 16 } else { 1 }; }
+        let out: Vec<f64> = (0..n).map(|i| {
+            let mut v = x[i];
+            for _ in 0..size[i] { v = (v * x[i]).sin(); }
+            v
+        }).collect();
+        out.iter().sum()
+    }
 }

@@ -302,10 +302,15 @@ impl Closing<'_> {
         !g.any(t, &mut self.depends, &leaf)
     }
 
+    /// Whether a term is computed from data, or by a loop: a loop of real numbers is no size, and
+    /// would run again in each step.
     fn has_data(&mut self, t: Term) -> bool {
         let g = &*self.g;
-        let leaf = |t: Term| {
-            matches!(g.node(t), Node::Input(_) | Node::Param(..)) || matches!(g.node(t), Node::Var(v) if v.is_fresh())
+        let leaf = |t: Term| match g.node(t) {
+            Node::Input(_) | Node::Param(..) => true,
+            Node::Var(v) => v.is_fresh(),
+            Node::Scan(_) => g.ty(t).has_real(),
+            _ => false,
         };
         !g.is_size(t) && g.any(t, &mut self.data, &leaf)
     }

@@ -12,7 +12,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::lift::Lift;
+use super::lift::{Lift, limit_of_steps};
 use super::loops;
 use super::loops::origins::Enclosing;
 use super::{Context, Pass, trace, unroll};
@@ -62,13 +62,22 @@ pub fn batch(g: &mut Graph, var: Var, size: Term, terms: &[Term]) -> Vec<Term> {
     terms.iter().map(|&t| lift.lift(t)).collect()
 }
 
-/// Whether a loop that depends on the variable stops early, or a loop in its body does. Then the
-/// build becomes a loop over its index: as one loop over batched values, the inner loop would run
-/// as many steps for all indices as for the slowest one.
-fn stops_early(g: &Graph, body: Term, var: Var) -> bool {
-    let stops = |scan: &Scan| scan.stop.is_some() || has_stop(g, &scan.body.results);
-    let varies = |t: &Term| matches!(g.node(*t), Node::Scan(scan) if g.mentions(*t, var) && stops(scan));
-    g.reachable(&[body]).iter().any(varies)
+/// Whether a loop that depends on the variable stops early, or a loop in its body does, or whether
+/// an element of an array limits its steps. Then the build becomes a loop over its index: as one
+/// loop over batched values, the inner loop would run as many steps for all indices as for the
+/// slowest one. A limit in proportion to the index, as in `0..i`, at most doubles the steps.
+fn steps_differ(g: &mut Graph, body: Term, var: Var) -> bool {
+    let within = g.reachable(&[body]).into_iter().filter(|&t| g.mentions(t, var));
+    let loops: Vec<Scan> =
+        within.filter_map(|t| if let Node::Scan(scan) = g.node(t) { Some((**scan).clone()) } else { None }).collect();
+    loops.iter().any(|scan| scan.stop.is_some() || has_stop(g, &scan.body.results) || ends_at_an_element(g, scan, var))
+}
+
+/// Whether elements that the variable chooses limit the steps of a loop.
+fn ends_at_an_element(g: &mut Graph, scan: &Scan, var: Var) -> bool {
+    let Some(limit) = limit_of_steps(g, scan) else { return false };
+    let chosen = |t: &Term| matches!(g.node(*t), Node::Gather { .. } | Node::Scan(_)) && g.mentions(*t, var);
+    g.reachable(&[limit]).iter().any(chosen)
 }
 
 /// Whether a loop among these terms stops early. Recursion is over nested loops.
@@ -223,7 +232,7 @@ impl Rewrite for BuildElimination<'_> {
                 let decides = self.exact.contains(&t);
                 let exact = |g: &Graph| exact_in(g, &[body], decides);
                 let body = unroll::in_build(self.g, vars[0], body, Some(&exact));
-                if stops_early(self.g, body, vars[0]) {
+                if steps_differ(self.g, body, vars[0]) {
                     rule = Some("bulk.loop");
                     loop_of(self.g, vars[0], size, body)
                 } else {

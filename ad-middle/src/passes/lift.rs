@@ -175,13 +175,7 @@ impl<'g> Lift<'g> {
         if !self.ends || scan.stop.is_some() {
             return None;
         }
-        let limit = bound(self.g, scan, &mut Analyses::default())?.limit(self.g);
-        let (first, params) = (scan.init.len(), &scan.body.params);
-        let outside = |k: usize| scan.captures.get(k.wrapping_sub(first)).copied();
-        let args: Vec<Term> =
-            (0..params.len()).map(|k| outside(k).unwrap_or_else(|| self.g.param(k, params[k].clone()))).collect();
-        let of_item = Body { params: params.clone(), results: [limit].into() };
-        let limit = self.g.instantiate(&of_item, &args)[0];
+        let limit = limit_of_steps(self.g, scan)?;
         if !self.varies(limit) {
             return None;
         }
@@ -485,4 +479,15 @@ impl OnDemand for LiftIndex<'_, '_> {
 
 fn axis(k: usize) -> u8 {
     ad_ir::ir::axis(k)
+}
+
+/// The number of steps in which a loop has an effect, if a captured value limits them.
+pub(super) fn limit_of_steps(g: &mut Graph, scan: &Scan) -> Option<Term> {
+    let limit = bound(g, scan, &mut Analyses::default())?.limit(g);
+    let (first, params) = (scan.init.len(), &scan.body.params);
+    let outside = |k: usize| scan.captures.get(k.wrapping_sub(first)).copied();
+    let args: Vec<Term> =
+        (0..params.len()).map(|k| outside(k).unwrap_or_else(|| g.param(k, params[k].clone()))).collect();
+    let of_item = Body { params: params.clone(), results: [limit].into() };
+    Some(g.instantiate(&of_item, &args)[0])
 }

@@ -33,6 +33,12 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     if init.iter().chain(&rest).all(Tangent::is_zero) {
         return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
     }
+    // A loop that computes only integers or booleans (an index, a count) has no derivative. It
+    // saves nothing, and its term, which may be a size, does not change. Loops in it may stop
+    // early.
+    if !d.g.ty(t).has_real() {
+        return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
+    }
     // The loops that the front end makes carry the components of tuples. A carried tuple would have
     // no single cotangent.
     assert!(
@@ -41,8 +47,7 @@ pub(super) fn dual(d: &mut Dualise<'_, '_>, t: Term, s: &Scan) -> (Term, Tangent
     );
     let carries = scan.init.len();
     let (body, carried) = active_body(d.g, s, &init, &rest);
-    // A loop that reads reals and computes only integers or booleans (an index, a count) has no
-    // derivative. It saves nothing, and its term, which may be a size, does not change.
+    // The same holds if no real result depends on an active value.
     if !carried.contains(&true) && body.tangents.iter().all(Option::is_none) {
         return (d.g.mk(Node::Scan(Box::new(scan))), Tangent::Zero);
     }

@@ -1,8 +1,8 @@
-//! Scatter-accumulate fusion in inner loops. An inner loop makes rows whose number an outer loop
-//! decides, and the rows are then added to an array at computed places. The inner loop adds them
-//! itself: so no array of the maximum number of rows is made in each iteration of the outer loop.
-//! An inner loop of a derivative that adds to zeros begins with the array of the outer loop to
-//! which its sum is added, and a call adds to a part of an array in the same way (`onto_part`).
+//! Scatter-accumulate fusion in inner loops. An inner loop makes rows that are then added to an
+//! array: each to its own row, or at a computed place, where an outer loop decides their number.
+//! The inner loop adds them itself, so no array of the rows is made in each iteration of the outer
+//! loop. An inner loop of a derivative that adds to zeros begins with the array of the outer loop
+//! to which its sum is added, and a call adds to a part of an array in the same way (`onto_part`).
 //!
 //! This pass must never fuse a loop that reads the array to which is added: it would read sums that
 //! are not complete. It must never reorder a sum that a decision depends on.
@@ -44,7 +44,7 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             rewriter.set(sum, whole);
             results = rewriter.substitute(g, &results);
         }
-        while let Some(fusion) = candidate(g, &results, cx.analyses()) {
+        while let Some(fusion) = candidate(g, &results, scan.init.len(), cx.analyses()) {
             results = fused(g, &results, &fusion, cx);
         }
         scan.body.results = results.into();
@@ -85,32 +85,66 @@ struct Fusion {
     scan: Scan,
     /// The index of the result that consists of the rows.
     row: usize,
-    /// The index at which a row is added, by the variable.
-    var: Var,
-    index: Term,
+    place: Place,
 }
 
-fn candidate(g: &Graph, results: &[Term], analyses: &mut Analyses) -> Option<Fusion> {
+/// The index at which a row is added, by the variable. `None`: it is the row's own index.
+type Place = Option<(Var, Term)>;
+
+/// `carries`: the number of values that the outer loop carries.
+fn candidate(g: &Graph, results: &[Term], carries: usize, analyses: &mut Analyses) -> Option<Fusion> {
     let (reach, uses) = (analyses.get::<Reachable>(g, results), analyses.get::<Uses>(g, results));
     reach.iter().find_map(|&sum| {
-        let Node::Scatter { put: Put::Add, dst, src, vars, index } = g.node(sum) else { return None };
-        let Node::Proj(of, row) = *g.node(*src) else { return None };
-        let Node::Scan(scan) = g.node(of) else { return None };
-        let (row, plain) = (row as usize, scan.stop.is_none() && g.is_open(of));
-        let (&[var], &[index]) = (&**vars, &**index) else { return None };
-        let alone = uses[src] == 1 && uses[dst] == 1 && g.rank(*src) == 1 && row >= scan.init.len();
-        if !plain || !alone || g.free(index).iter().any(|&v| v != var) {
-            return None;
-        }
-        let independent = !g.reachable(&[*dst, index]).contains(&of) && !g.reachable(&[of]).contains(dst);
-        let limited = independent && bound(g, scan, analyses).is_some();
-        limited.then(|| Fusion { sum, onto: *dst, of, scan: (**scan).clone(), row, var, index })
+        sums_of_rows(g, sum).into_iter().find_map(|(onto, rows, place)| {
+            let Node::Proj(of, row) = *g.node(rows) else { return None };
+            let Node::Scan(scan) = g.node(of) else { return None };
+            let (row, plain) = (row as usize, scan.stop.is_none() && g.is_open(of));
+            let alone = uses[&rows] == 1 && uses[&onto] == 1 && row >= scan.init.len();
+            if !plain || !alone || (place.is_none() && !is_accumulator(g, onto, carries)) {
+                return None;
+            }
+            let read: Vec<Term> = place.iter().map(|&(_, index)| index).chain([onto]).collect();
+            let independent = !g.reachable(&read).contains(&of) && !g.reachable(&[of]).contains(&onto);
+            let limited = independent && (place.is_none() || bound(g, scan, analyses).is_some());
+            limited.then(|| Fusion { sum, onto, of, scan: (**scan).clone(), row, place })
+        })
     })
+}
+
+/// Whether an array is one that the outer loop carries, or what has been made of it in place. Any
+/// other would have to be stored for the inner loop to change it.
+fn is_accumulator(g: &Graph, array: Term, carries: usize) -> bool {
+    match g.node(array) {
+        Node::Param(k, _) => (*k as usize) < carries,
+        Node::Scatter { dst, .. } => is_accumulator(g, *dst, carries),
+        Node::Proj(of, k) => match g.node(*of) {
+            Node::Scan(scan) => scan.init.get(*k as usize).is_some_and(|&t| is_accumulator(g, t, carries)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The ways to see a term as an array to which rows are added: the array, the rows, and the index
+/// at which each is added.
+fn sums_of_rows(g: &Graph, sum: Term) -> Vec<(Term, Term, Place)> {
+    match g.node(sum) {
+        Node::Scatter { put: Put::Add, dst, src, vars, index } => match (&**vars, &**index) {
+            (&[var], &[index]) if g.rank(*src) == 1 && g.free(index).iter().all(|&v| v == var) => {
+                vec![(*dst, *src, Some((var, index)))]
+            }
+            _ => Vec::new(),
+        },
+        Node::Prim(Prim::Binary(Binary::Add), args) if g.rank(sum) > 0 => {
+            vec![(args[0], args[1], None), (args[1], args[0], None)]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// The roots with the loop that adds the rows itself.
 fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion, cx: &mut Context) -> Vec<Term> {
-    let Fusion { sum, onto, of, scan, row, var, index } = fusion;
+    let Fusion { sum, onto, of, scan, row, place } = fusion;
     let (carries, results) = (scan.init.len(), scan.body.results.len());
     let step = g.fresh();
     let at = g.mk(Node::Var(step));
@@ -119,8 +153,8 @@ fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion, cx: &mut Context) -> Ve
     let rows: Vec<Term> = scan.xs.iter().map(|&x| g.index(x, &[at])).collect();
     let args: Vec<Term> = carried[..carries].iter().chain(&*scan.captures).chain(&rows).copied().collect();
     let mut next = g.instantiate(&scan.body, &args);
-    let place = g.subst_vars(*index, &[(*var, at)]);
-    let added = g.scatter(carried[carries], next[*row], &[], &[place]);
+    let place = place.map_or(at, |(var, index)| g.subst_vars(index, &[(var, at)]));
+    let added = with_row(g, carried[carries], next[*row], place);
     next.insert(carries, added);
     let new = g.close_loop(&OpenLoop {
         count: scan.count,
@@ -140,6 +174,31 @@ fn fused(g: &mut Graph, roots: &[Term], fusion: &Fusion, cx: &mut Context) -> Ve
     let whole = g.proj(new, carries);
     rewriter.set(*sum, whole);
     rewriter.substitute(g, roots)
+}
+
+/// An array with a row added at an index. If the row is zero but for some elements, or unless a
+/// condition holds, only these elements are added, or only then.
+fn with_row(g: &mut Graph, array: Term, row: Term, at: Term) -> Term {
+    if g.rank(row) > 0 {
+        let node = g.node_rc(row);
+        match *node {
+            _ if is_zero(g, row) => return array,
+            Node::Cond { cond, then, other } if is_zero(g, then) || is_zero(g, other) => {
+                let (then, other) = (with_row(g, array, then, at), with_row(g, array, other, at));
+                return g.cond(cond, then, other);
+            }
+            Node::Scatter { put: Put::Add, dst, src, .. } => {
+                let (vars, index) = g.open_binder(&node);
+                let array = with_row(g, array, dst, at);
+                let index: Vec<Term> = std::iter::once(at).chain(index).collect();
+                return g.scatter(array, src, &vars, &index);
+            }
+            _ => {}
+        }
+    }
+    let vars: Vec<Var> = (0..g.rank(row)).map(|_| g.fresh()).collect();
+    let index: Vec<Term> = std::iter::once(at).chain(vars.iter().map(|&v| g.mk(Node::Var(v)))).collect();
+    g.scatter(array, row, &vars, &index)
 }
 
 /// Finds a sum of an array and the result of a reverse loop that accumulates into zeros. Returns

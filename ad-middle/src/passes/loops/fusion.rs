@@ -12,7 +12,8 @@ mod inner_loops;
 
 use std::collections::HashSet;
 
-use super::{Distribution, exact_parts};
+use super::exact_parts;
+use super::inner_sums::accumulates;
 use crate::passes::rewrite::Rewriter;
 use crate::passes::trace;
 use crate::passes::{Context, Pass};
@@ -125,24 +126,18 @@ fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Vec<Candidate>
     groups
 }
 
-/// Whether an iteration only accumulates into carried values, and computes the summands with inner
-/// loops over scalars. It may save rows that do not depend on the carried values.
+/// Whether an iteration only accumulates into carried values, and runs inner loops. It may save
+/// rows that do not depend on the carried values.
 fn only_accumulates(g: &mut Graph, t: Term, scan: &Scan, exact: &HashSet<Term>) -> bool {
-    let (carries, mut flags) = (scan.init.len(), exact_parts(g, exact, t));
+    let carries = scan.init.len();
+    let numeric = exact_parts(g, exact, t).iter().take(carries).all(|exact| !exact);
     let tuples = scan.body.params.iter().any(|ty| matches!(ty, Type::Tuple(_)));
-    flags.truncate(carries);
-    if tuples || flags.is_empty() || flags.contains(&true) {
-        return false;
-    }
-    let (sums, rows) = scan.body.results.split_at(carries);
-    let carried = |u: &Term| matches!(g.node(*u), Node::Param(k, _) if (*k as usize) < carries);
-    if g.reachable(rows).iter().any(carried) {
-        return false;
-    }
-    let (mut of_sums, wanted) = (scan.clone(), vec![true; flags.len()]);
-    of_sums.body.results = sums.into();
-    let mut parts = Distribution::new(g, of_sums, (flags, wanted), &[]);
-    parts.added().is_some_and(|added| parts.has_scalar_loops(&added.concat()))
+    carries > 0
+        && numeric
+        && !tuples
+        && scan.stop.is_none()
+        && inner_loops(g, &scan.body.results) > 0
+        && (0..carries).all(|k| accumulates(g, scan, k))
 }
 
 /// Whether a loop carries nothing, and its iterations run inner loops.

@@ -14,7 +14,7 @@ use crate::passes::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
-use ad_ir::prim::Cmp;
+use ad_ir::prim::{Cmp, Prim};
 
 /// The pass.
 ///
@@ -22,6 +22,7 @@ use ad_ir::prim::Cmp;
 /// | --- | --- | --- |
 /// | fixed | a loop in the body that reads nothing of the iteration | a capture, under the condition that there is an iteration |
 /// | fixed inside | in an inner loop a loop that reads captures and rows which are the same in each outer iteration | rows that the inner loop consumes, which are fixed then |
+/// | fixed functions | the same of a term with an expensive function in it | the same |
 /// | sums | an inner recurrence that also adds to a number that the outer loop carries | it adds up from zero, and the outer loop adds the result |
 /// | beside arrays | an inner recurrence of scalars that reads no carried value of the outer loop, whose iterations also compute arrays with more axes | rows of a loop of its own |
 pub(crate) const PASS: Pass = Pass {
@@ -186,12 +187,20 @@ fn capture(g: &mut Graph, scan: &mut Scan, terms: &[Term], outside: &[Term]) {
     scan.body = Body { params: params.into(), results: results.into() };
 }
 
-/// Loops in inner loops that are the same in each iteration of the outer one.
+/// Loops and expensive functions in inner loops that are the same in each iteration of the outer
+/// one.
 fn fixed_inside(g: &mut Graph, scan: &mut Scan) {
+    // An inner loop may read the results of another one, so they are rewritten one by one.
+    while let Some(results) = one_fixed_inside(g, scan) {
+        scan.body.results = results.into();
+    }
+}
+
+/// The results of the body after one inner loop has been rewritten.
+fn one_fixed_inside(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
     let results = scan.body.results.clone();
     let (carries, first_row) = (scan.init.len(), scan.init.len() + scan.captures.len());
     let varies = depends(g, &results, |k| k < carries || k >= first_row);
-    let mut new = Rewriter::default();
     for t in inner(g, &results).into_keys().filter(|t| varies[t]) {
         let Node::Scan(middle) = g.node(t).clone() else { continue };
         let mut middle = *middle;
@@ -199,20 +208,65 @@ fn fixed_inside(g: &mut Graph, scan: &mut Scan) {
         let found = inner(g, &middle.body.results);
         let open = depends(g, &middle.body.results, |_| true);
         let needs = depends(g, &middle.body.results, |k| k < own || varies[&argument(&middle, k)]);
-        let parts: Vec<Term> = found
+        let mut parts: Vec<Term> = found
             .into_iter()
             .filter(|(t, parts)| open[t] && !needs[t] && is_recurrence(g, *t, parts))
             .flat_map(|(_, parts)| parts)
             .collect();
+        if !varies[&middle.count] {
+            parts.extend(fixed_functions(g, &middle.body.results, &open, &needs));
+        }
         if parts.is_empty() {
             continue;
         }
         let arrays = rows(g, &middle, &parts);
         consume(g, &mut middle, &parts, &arrays);
         let middle = g.scan(middle);
+        let mut new = Rewriter::default();
         new.set(t, middle);
+        return Some(new.substitute(g, &results));
     }
-    scan.body.results = new.substitute(g, &results).into();
+    None
+}
+
+/// The largest terms of a body that have expensive scalar functions in them, that need no value
+/// which varies, and that are evaluated in each iteration. `open` tells which terms read a
+/// parameter.
+fn fixed_functions(
+    g: &Graph,
+    results: &[Term],
+    open: &HashMap<Term, bool>,
+    needs: &HashMap<Term, bool>,
+) -> SortedSet<Term> {
+    let mut expensive: HashMap<Term, bool> = HashMap::new();
+    for t in g.reachable(results) {
+        let mut any = match g.node(t) {
+            Node::Prim(Prim::Call(_) | Prim::Onto(..) | Prim::Watched(_), _) => false,
+            Node::Prim(prim, _) => g.rank(t) == 0 && prim.is_expensive(),
+            _ => false,
+        };
+        g.node(t).for_each_child(|c| any |= expensive[&c]);
+        expensive.insert(t, any);
+    }
+    let is_number = |t: Term| g.ty(t).as_array().is_some_and(|(elem, shape)| elem.is_real() && shape.is_empty());
+    let (mut found, mut seen, mut stack) = (SortedSet::new(), HashSet::new(), results.to_vec());
+    while let Some(t) = stack.pop() {
+        if !seen.insert(t) {
+            continue;
+        }
+        let mut visit = |c: Term| {
+            if needs[&c] {
+                stack.push(c);
+            } else if open[&c] && expensive[&c] && is_number(c) && g.free(c).is_empty() {
+                found.insert(c);
+            }
+        };
+        match g.node(t) {
+            Node::Cond { cond, .. } => visit(*cond),
+            node => node.for_each_child(visit),
+        }
+    }
+    found
 }
 
 /// Loops in the body that are the same in each iteration.

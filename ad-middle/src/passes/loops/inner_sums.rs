@@ -5,11 +5,10 @@
 //!
 //! This module must never change the order of a sum that a decision depends on.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::exact_parts;
-use super::inner::depends;
-use ad_ir::ir::{Graph, Node, Scan, Term, Type};
+use ad_ir::ir::{Graph, Node, Put, Scan, Term, Type};
 use ad_ir::prim::{Binary, Prim};
 
 /// The results of a loop in the body of another one, whose first `carries` parameters are carried:
@@ -52,10 +51,11 @@ pub(super) fn from_zero(
     Some(g.tuple(&parts))
 }
 
-/// Whether a loop only adds to a number that it carries, and reads it for nothing else.
-fn accumulates(g: &Graph, scan: &Scan, k: usize) -> bool {
+/// Whether a loop only adds to a value that it carries, or to elements of it, and reads it for
+/// nothing else.
+pub(super) fn accumulates(g: &Graph, scan: &Scan, k: usize) -> bool {
     let results = &scan.body.results;
-    let reads = depends(g, results, |p| p == k);
+    let reads = reads(g, results, k);
     if results.iter().enumerate().any(|(n, t)| n != k && reads[t]) {
         return false;
     }
@@ -75,6 +75,7 @@ fn accumulates(g: &Graph, scan: &Scan, k: usize) -> bool {
             Node::Prim(Prim::Binary(Binary::Add), args) if reads[&args[1]] => only(args[1], &args[..1]),
             Node::Prim(Prim::Binary(Binary::Add | Binary::Sub), args) => only(args[0], &args[1..]),
             Node::Cond { cond, then, other } => only(*then, &[*cond]) && only(*other, &[]),
+            Node::Scatter { put: Put::Add, dst, src, index, .. } => only(*dst, &[&index[..], &[*src]].concat()),
             Node::Proj(of, n) => match g.node(*of) {
                 Node::Scan(inner) if (*n as usize) < inner.init.len() => {
                     let n = *n as usize;
@@ -92,4 +93,43 @@ fn accumulates(g: &Graph, scan: &Scan, k: usize) -> bool {
         }
     }
     true
+}
+
+/// For each term: whether it reads parameter k. A result of an inner loop reads what it is computed
+/// from, which may be less than the loop reads.
+fn reads(g: &Graph, roots: &[Term], k: usize) -> HashMap<Term, bool> {
+    let mut found: HashMap<Term, bool> = HashMap::new();
+    for t in g.reachable(roots) {
+        let mut any = matches!(g.node(t), Node::Param(p, _) if *p as usize == k);
+        match g.node(t) {
+            Node::Proj(of, n) if found[of] && matches!(g.node(*of), Node::Scan(_)) => {
+                if let Node::Scan(inner) = g.node(*of) {
+                    any |= inputs_of(g, inner, *n as usize).iter().any(|t| found[t]);
+                }
+            }
+            node => node.for_each_child(|c| any |= found[&c]),
+        }
+        found.insert(t, any);
+    }
+    found
+}
+
+/// The arguments of a loop from which a result is computed.
+fn inputs_of(g: &Graph, scan: &Scan, result: usize) -> Vec<Term> {
+    let carries = scan.init.len();
+    let arguments: Vec<Term> = scan.init.iter().chain(&*scan.captures).chain(&*scan.xs).copied().collect();
+    let (mut params, mut results) = (HashSet::new(), vec![result]);
+    results.extend(scan.stop);
+    while let Some(n) = results.pop() {
+        for t in g.reachable(&[scan.body.results[n]]) {
+            if let Node::Param(p, _) = g.node(t) {
+                let p = *p as usize;
+                if params.insert(p) && p < carries {
+                    results.push(p);
+                }
+            }
+        }
+    }
+    let initial = (result < carries).then_some(result);
+    params.into_iter().chain(initial).map(|p| arguments[p]).chain([scan.count]).collect()
 }

@@ -187,11 +187,6 @@ impl Distribution<'_> {
         self.g.sum_axes(turned, &[ad_ir::ir::axis(rank - 1)])
     }
 
-    /// Whether there are inner loops, and all their carried values are scalars.
-    pub(super) fn has_scalar_loops(&self, added: &[Term]) -> bool {
-        self.saved_numbers(added).is_some_and(|(_, loops)| loops)
-    }
-
     /// The number of scalars that inner loops save in an iteration, as sizes, and whether there are
     /// inner loops. `None` if an inner loop has results that are not scalars, may stop early,
     /// contains a loop, or has a number of steps that depends on the iteration.

@@ -57,29 +57,38 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Adds the rows to the outer loop `l`, whose body consists of these terms. They are collected
-    /// over all iterations, and each iteration has a number of rows of its own. `parts` are the
-    /// results of the outer loop.
-    pub(super) fn add_rows(
-        &self,
-        g: &mut Graph,
-        body: &HashMap<Term, Term>,
-        l: &mut Loop,
-        parts: &mut Vec<Term>,
-    ) -> Result<(), String> {
+    /// The inner loop, in an outer loop whose body consists of these terms.
+    pub(super) fn opened(&self, g: &mut Graph, body: &HashMap<Term, Term>) -> Result<OpenInner, String> {
         let (Some(&of), Some(&steps)) = (body.get(&self.of), body.get(&self.steps)) else {
             return Err("an inner loop that is not in the body".into());
         };
         let Node::Tuple(all) = g.node(of).clone() else { return Err("a loop without parts".into()) };
-        // The number of rows before an iteration.
-        let (usize_ty, zero) = (Type::scalar(Elem::USIZE), g.lit_usize(0));
-        let now = leaf(g, usize_ty.clone());
+        let now = leaf(g, Type::scalar(Elem::USIZE));
         let next = g.int(IntOp::Add, now, steps);
-        let last = leaf(g, usize_ty);
-        l.carries.push(Carry { init: zero, now, next, last });
+        Ok(OpenInner { rows: all[all.len() - self.rows.len()..].to_vec(), now, next, bound: self.bound })
+    }
+}
+
+/// An opened inner loop that saves rows.
+pub(super) struct OpenInner {
+    rows: Vec<Term>,
+    /// The number of rows before an iteration, and after it.
+    now: Term,
+    next: Term,
+    /// The index of the outer loop's carried value that is the maximum number of rows.
+    bound: usize,
+}
+
+impl OpenInner {
+    /// Adds the rows to the outer loop `l`. They are collected over all iterations, and each
+    /// iteration has a number of rows of its own. `parts` are the results of the outer loop.
+    pub(super) fn add_rows(&self, g: &mut Graph, l: &mut Loop, parts: &mut Vec<Term>) {
+        let (init, now, next) = (g.lit_usize(0), self.now, self.next);
+        let last = leaf(g, Type::scalar(Elem::USIZE));
+        l.carries.push(Carry { init, now, next, last });
         let before = leaf(g, Type::Array(Elem::USIZE, [l.count].into()));
         l.rows.push(Rows { row: now, all: before, how: RowGrowth::None, under: None });
-        for &row in &all[all.len() - self.rows.len()..] {
+        for &row in &self.rows {
             let (elem, shape) = (g.elem(row), g.shape(row)[1..].to_vec());
             let all = leaf(g, Type::Array(elem, std::iter::once(last).chain(shape).collect()));
             l.rows.push(Rows { row, all, how: RowGrowth::Inner, under: None });
@@ -89,7 +98,6 @@ impl Inner {
             let at = g.int(IntOp::Add, first, j);
             parts.push(g.gather(all, [l.count, parts[self.bound]].into(), &vars, &[at]));
         }
-        Ok(())
     }
 }
 

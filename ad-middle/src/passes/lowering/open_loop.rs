@@ -57,6 +57,9 @@ impl Lowering<'_> {
             (0..collected.positions()).map(|_| leaf(self.g, Type::scalar(Elem::USIZE))).collect();
         let body = self.open_body(&scan, &env, collected.marks(&row_counts))?;
         let runs = self.inner_runs(&collected, &body.terms, &row_counts)?;
+        let next = self.next_counts(&collected, &body.terms, (&runs, &row_counts))?;
+        self.make_rows(&collected, &body.terms, &runs);
+        let inner: Vec<_> = inner.iter().map(|one| one.opened(self.g, &body.terms)).collect::<Result<_, _>>()?;
         let mut l = Loop {
             count: scan.count,
             steps: body.steps,
@@ -71,8 +74,8 @@ impl Lowering<'_> {
         let mut parts = self.carried_results(&scan, &env, &body.results, &mut l);
         let zero = self.g.lit_usize(0);
         let before = inherited.map_or_else(|| vec![zero; row_counts.len()], |m| m.positions().to_vec());
-        let mut opened = Opened { l: &mut l, body: &body.terms, runs, now: &row_counts, before };
-        let lasts = self.count_rows(&collected, &mut opened)?;
+        let mut opened = Opened { l: &mut l, body: &body.terms, runs, now: &row_counts, next, before };
+        let lasts = self.count_rows(&mut opened);
         for (k, &row) in body.results.iter().enumerate().skip(carries) {
             let appended = inherited.and_then(|m| m.appended(k));
             let (how, size) = match growing.filter(|of| k >= of.first) {
@@ -86,7 +89,7 @@ impl Lowering<'_> {
             });
         }
         for one in inner {
-            one.add_rows(self.g, &body.terms, &mut l, &mut parts)?;
+            one.add_rows(self.g, &mut l, &mut parts);
         }
         if let Some(inherited) = inherited {
             parts.extend(lasts);
@@ -172,26 +175,31 @@ impl Lowering<'_> {
 
     /// Adds the carried values to the loop. Returns their values after it.
     fn carried_results(&mut self, scan: &Scan, env: &[Term], results: &[Term], l: &mut Loop) -> Vec<Term> {
+        let next: Vec<Term> = (0..scan.init.len()).map(|k| self.next(scan, k, (env[k], results[k]))).collect();
         let mut lasts = Vec::new();
         for (k, &init) in scan.init.iter().enumerate() {
             if is_fixed(self.g, scan, k) {
                 lasts.push(init);
                 continue;
             }
-            let (now, mut next) = (env[k], results[k]);
-            if !self.exact.contains(&scan.body.results[k])
-                && let Some(made) = in_place::added_to_number(self.g, now, next)
-            {
-                self.fired("lowering.added_in_arm", next, &[made]);
-                next = made;
-            }
-            // Created last, so that its handle is larger than those of the body.
-            let ty = self.g.ty(now).clone();
+            // All are created after the last term of the body, so that their handles are larger.
+            let ty = self.g.ty(env[k]).clone();
             let last = leaf(self.g, ty);
-            l.carries.push(Carry { init, now, next, last });
+            l.carries.push(Carry { init, now: env[k], next: next[k], last });
             lasts.push(last);
         }
         lasts
+    }
+
+    /// The next value of carried value `k`. An addition in an arm of a conditional is made where
+    /// the value is, unless a decision depends on it.
+    fn next(&mut self, scan: &Scan, k: usize, (now, next): (Term, Term)) -> Term {
+        if is_fixed(self.g, scan, k) || self.exact.contains(&scan.body.results[k]) {
+            return next;
+        }
+        let Some(made) = in_place::added_to_number(self.g, now, next) else { return next };
+        self.fired("lowering.added_in_arm", next, &[made]);
+        made
     }
 
     /// Row `step` of an array.

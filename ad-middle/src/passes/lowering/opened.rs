@@ -97,9 +97,14 @@ impl Loop {
             if [c.init, c.next, c.last].iter().any(|&t| form(t, 0) != form(c.now, 0)) {
                 errors.push(format!("the carried value {k} changes its type"));
             }
-            if c.last <= c.next {
-                errors.push(format!("the carried value {k} is older after the loop than in it"));
-            }
+        }
+        // The emitter visits terms in the order of their handles.
+        let ends = self.carries.iter().map(|c| c.next).chain(self.rows.iter().flat_map(|r| r.beside().chain([r.row])));
+        let results = self.carries.iter().map(|c| c.last).chain(self.rows.iter().map(|r| r.all));
+        if let (Some(end), Some(result)) = (ends.max(), results.min())
+            && result <= end
+        {
+            errors.push("a result of the loop is older than its body".into());
         }
         for (k, r) in self.rows.iter().enumerate() {
             let less = usize::from(r.how != RowGrowth::Inner);

@@ -339,6 +339,24 @@ fn under(g: &mut Graph, guard: &[Guard], t: Term, other: Term) -> Term {
     })
 }
 
+/// Whether these guards hold.
+fn holds(g: &mut Graph, guard: &[Guard]) -> Term {
+    let (yes, no) = (g.lit_bool(true), g.lit_bool(false));
+    under(g, guard, yes, no)
+}
+
+/// The number of steps of a loop, which has none where these guards do not hold.
+fn steps_taken(g: &mut Graph, guard: &[Guard], steps: Term) -> Term {
+    let zero = g.lit_usize(0);
+    under(g, guard, steps, zero)
+}
+
+/// A row where these guards hold, else zeros.
+fn row_or_zeros(g: &mut Graph, guard: &[Guard], row: Term) -> Term {
+    let none = g.zeros_of_any(row);
+    under(g, guard, row, none)
+}
+
 /// A loop that is being opened, and whose results are collected.
 pub(super) struct Opened<'o> {
     pub(super) l: &'o mut Loop,
@@ -348,6 +366,8 @@ pub(super) struct Opened<'o> {
     pub(super) runs: Vec<InnerRun>,
     /// The row counts at the start of an iteration.
     pub(super) now: &'o [Term],
+    /// The row counts after an iteration.
+    pub(super) next: Vec<Term>,
     /// The row counts before the loop.
     pub(super) before: Vec<Term>,
 }
@@ -391,29 +411,65 @@ impl Lowering<'_> {
         Ok(runs)
     }
 
-    /// Makes the loop carry the row counts, and returns their values after the loop.
-    pub(super) fn count_rows(&mut self, collected: &Collected, o: &mut Opened<'_>) -> Result<Vec<Term>, String> {
-        let (mut at, mut lasts) = (0, Vec::new());
-        for (child, (parts, results, _)) in collected.children.iter().zip(&o.runs) {
-            let guard = self.guard(&child.guard, o.body);
-            let g = &mut *self.g;
+    /// The row counts after an iteration. `now` has those at its start. These terms have to be
+    /// older than the leaves of the loop's results.
+    pub(super) fn next_counts(
+        &mut self,
+        collected: &Collected,
+        body: &HashMap<Term, Term>,
+        (runs, now): (&[InnerRun], &[Term]),
+    ) -> Result<Vec<Term>, String> {
+        let mut all = Vec::new();
+        for (child, (parts, results, _)) in collected.children.iter().zip(runs) {
+            let guard = self.guard(&child.guard, body);
             for k in 0..child.positions() {
-                let now = o.now[at];
+                let now = now[all.len()];
                 let next = match k.checked_sub(usize::from(child.uneven)) {
                     Some(nested) => parts[results + nested],
                     None => {
                         let steps = *parts.last().ok_or("a loop without parts")?;
-                        g.int(IntOp::Add, now, steps)
+                        self.g.int(IntOp::Add, now, steps)
                     }
                 };
-                let next = under(g, &guard, next, now);
-                let last = leaf(g, Type::scalar(Elem::USIZE));
-                o.l.carries.push(Carry { init: o.before[at], now, next, last });
-                lasts.push(last);
-                at += 1;
+                all.push(under(self.g, &guard, next, now));
             }
         }
-        Ok(lasts)
+        Ok(all)
+    }
+
+    /// Makes the rows that `collect` saves. They have to be older than the leaves of the loop's
+    /// results; a term that exists keeps its age.
+    pub(super) fn make_rows(&mut self, collected: &Collected, body: &HashMap<Term, Term>, runs: &[InnerRun]) {
+        for taken in collected.rows.values() {
+            let guard = self.guard(&taken.under, body);
+            let (parts, ..) = &runs[taken.child];
+            let part = parts[taken.part];
+            let mut arrays =
+                vec![self.ragged.get(&part).map_or(Array::Plain(part), |r| Array::Ragged(r.clone().into()))];
+            holds(self.g, &guard);
+            if let Some(&taken) = parts.last().filter(|_| collected.children[taken.child].uneven) {
+                steps_taken(self.g, &guard, taken);
+            }
+            while let Some(array) = arrays.pop() {
+                match array {
+                    Array::Ragged(rows) => arrays.extend([rows.first.clone(), rows.steps.clone()]),
+                    Array::Plain(part) => {
+                        row_or_zeros(self.g, &guard, part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Makes the loop carry the row counts, and returns their values after the loop.
+    pub(super) fn count_rows(&mut self, o: &mut Opened<'_>) -> Vec<Term> {
+        let mut lasts = Vec::new();
+        for ((&init, &now), &next) in o.before.iter().zip(o.now).zip(&o.next) {
+            let last = leaf(self.g, Type::scalar(Elem::USIZE));
+            o.l.carries.push(Carry { init, now, next, last });
+            lasts.push(last);
+        }
+        lasts
     }
 
     /// A loop that appends these rows of the body, from this position on. It has one step if the
@@ -493,9 +549,7 @@ fn gathered(
     (run, guard): (&Run, &[Guard]),
     (how, size): (RowGrowth, Term),
 ) -> Result<Array, String> {
-    let yes = g.lit_bool(true);
-    let no = g.lit_bool(false);
-    let holds = under(g, guard, yes, no);
+    let holds = holds(g, guard);
     let ordinary = |g: &mut Graph, l: &mut Loop, row: Term| saved(g, l, Rows { row, all: row, how, under: None }, size);
     Ok(match from {
         Array::Ragged(rows) => {
@@ -513,17 +567,14 @@ fn gathered(
             let all = Rows { row: *part, all: *part, how: RowGrowth::Inner, under: Some(holds) };
             let all = saved(g, l, all, run.last[0]);
             let first = ordinary(g, l, run.now[0]);
-            let zero = g.lit_usize(0);
-            let taken = run.parts[run.parts.len() - 1];
-            let steps = under(g, guard, taken, zero);
+            let steps = steps_taken(g, guard, run.parts[run.parts.len() - 1]);
             let steps = ordinary(g, l, steps);
             Array::Ragged(
                 Ragged { first: Array::Plain(first), steps: Array::Plain(steps), all, count: run.count }.into(),
             )
         }
         Array::Plain(part) => {
-            let none = g.zeros_of_any(*part);
-            let row = under(g, guard, *part, none);
+            let row = row_or_zeros(g, guard, *part);
             Array::Plain(ordinary(g, l, row))
         }
     })

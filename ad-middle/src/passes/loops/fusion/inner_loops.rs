@@ -6,68 +6,46 @@
 //! This module must never merge loops that read each other, nor add to the values that a loop
 //! carries.
 
-use std::collections::HashSet;
-
+use super::inner_loops;
 use crate::passes::Context;
 use crate::passes::rewrite::Rewriter;
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
 
-/// A merged loop, and the loops that it replaces, each with the indices of its results.
-struct Merged {
-    scan: Scan,
-    replaced: Vec<(Term, Vec<usize>)>,
-}
-
-/// The results with merged inner loops; `None` if no two loops can be merged.
+/// The results with merged inner loops; `None` if no two loops can be merged. Loops that read
+/// merged loops may be merged too.
 pub(super) fn merge_inner_loops(g: &mut Graph, results: &[Term], cx: &mut Context) -> Option<Vec<Term>> {
-    let all = independent(g, results);
-    let mut merged: Vec<Merged> = Vec::new();
-    for (t, scan) in all {
-        let mut own: Vec<usize> = (0..scan.body.results.len()).collect();
-        let found = merged.iter_mut().find_map(|with| {
-            let (both, first, second) = joined(g, &with.scan, &scan)?;
-            with.scan = both;
-            with.replaced.iter_mut().flat_map(|(_, parts)| parts).for_each(|k| *k = first[*k]);
-            own = second;
-            Some(with)
-        });
-        match found {
-            Some(with) => with.replaced.push((t, own)),
-            None => merged.push(Merged { scan, replaced: vec![(t, own)] }),
-        }
+    let mut merged: Option<Vec<Term>> = None;
+    loop {
+        let results = merged.as_deref().unwrap_or(results);
+        let Some(next) = merge_two(g, results, cx) else { return merged };
+        merged = Some(next);
     }
-    merged.retain(|one| one.replaced.len() > 1);
-    if merged.is_empty() {
-        return None;
-    }
-    let mut new = Rewriter::new(&*cx.get::<Fixed>(g, results));
-    for Merged { scan, replaced } in merged {
-        let one = g.scan(scan);
-        for (t, parts) in replaced {
-            let parts: Vec<Term> = parts.into_iter().map(|k| g.proj(one, k)).collect();
-            let parts = g.tuple(&parts);
-            new.set(t, parts);
-        }
-    }
-    Some(new.substitute(g, results))
 }
 
-/// The inner loops that do not depend on another one.
-fn independent(g: &Graph, results: &[Term]) -> Vec<(Term, Scan)> {
-    let mut all: Vec<(Term, Scan)> = Vec::new();
-    for t in g.reachable(results) {
-        if let Node::Scan(scan) = g.node(t) {
-            all.push((t, (**scan).clone()));
+/// The results with two inner loops as one.
+fn merge_two(g: &mut Graph, results: &[Term], cx: &mut Context) -> Option<Vec<Term>> {
+    let all: Vec<(Term, Scan)> = g
+        .reachable(results)
+        .into_iter()
+        .filter_map(|t| if let Node::Scan(scan) = g.node(t) { Some((t, (**scan).clone())) } else { None })
+        .collect();
+    for (k, (b, second)) in all.iter().enumerate() {
+        // A loop is newer than those that it reads.
+        let read = g.reachable(&[*b]);
+        for (a, first) in all[..k].iter().filter(|(a, _)| !read.contains(a)) {
+            let Some((both, of_first, of_second)) = joined(g, first, second, cx) else { continue };
+            let mut new = Rewriter::new(&*cx.get::<Fixed>(g, results));
+            let one = g.scan(both);
+            for (t, parts) in [(*a, of_first), (*b, of_second)] {
+                let parts: Vec<Term> = parts.into_iter().map(|k| g.proj(one, k)).collect();
+                let parts = g.tuple(&parts);
+                new.set(t, parts);
+            }
+            return Some(new.substitute(g, results));
         }
     }
-    let terms: HashSet<Term> = all.iter().map(|(t, _)| *t).collect();
-    all.retain(|(_, scan)| {
-        let inputs: Vec<Term> =
-            scan.init.iter().chain(&*scan.captures).chain(&*scan.xs).chain([&scan.count]).copied().collect();
-        !g.reachable(&inputs).iter().any(|u| terms.contains(u))
-    });
-    all
+    None
 }
 
 /// A list without repeated entries, and their types.
@@ -97,16 +75,33 @@ impl Inputs {
 }
 
 /// One loop with the results of both, and for each result of both its index in those of the one.
-/// `None` if it would carry more values than one of them does.
-fn joined(g: &mut Graph, a: &Scan, b: &Scan) -> Option<(Scan, Vec<usize>, Vec<usize>)> {
-    let (of_a, of_b) = (a.init.len(), b.init.len());
+/// `None` if it would carry more values than one of them does. Loops in its body are merged as
+/// well.
+fn joined(g: &mut Graph, a: &Scan, b: &Scan, cx: &mut Context) -> Option<(Scan, Vec<usize>, Vec<usize>)> {
     if (a.count, a.reverse) != (b.count, b.reverse) || a.stop.is_some() != b.stop.is_some() {
         return None;
     }
-    // Loops that carry nothing are merged only if they read the same.
-    if (of_a == 0) != (of_b == 0) || (of_a == 0 && (&a.captures, &a.xs) != (&b.captures, &b.xs)) {
-        return None;
+    let (mut scan, first, second) = side_by_side(g, a, b)?;
+    let merged = merge_inner_loops(g, &scan.body.results, cx);
+    // Loops of which one carries nothing are merged only if they read the same, or run the same
+    // loop.
+    let alike = match (a.init.len(), b.init.len()) {
+        (0, 0) => (&a.captures, &a.xs) == (&b.captures, &b.xs),
+        (0, _) | (_, 0) => {
+            let own = inner_loops(g, &a.body.results) + inner_loops(g, &b.body.results);
+            merged.is_some() || inner_loops(g, &scan.body.results) < own
+        }
+        _ => true,
+    };
+    if let Some(results) = merged {
+        scan.body.results = results.into();
     }
+    alike.then_some((scan, first, second))
+}
+
+/// One loop with the results of both, as [`joined`].
+fn side_by_side(g: &mut Graph, a: &Scan, b: &Scan) -> Option<(Scan, Vec<usize>, Vec<usize>)> {
+    let (of_a, of_b) = (a.init.len(), b.init.len());
     let (mut captures, mut xs) = (Inputs::default(), Inputs::default());
     for scan in [a, b] {
         let (carries, rows) = (scan.init.len(), scan.init.len() + scan.captures.len());
