@@ -234,3 +234,74 @@ fn few_are_read(x: &[f64], n: &[usize]) -> f64 {
 fn an_iterator_is_longer_than_what_a_condition_lets_it_read() {
     check_grad!(few_are_read(&[0.5, 0.25, 1.5], &[10, 2]));
 }
+
+/// The median of each group: a copy of the group is sorted.
+#[differentiate(grad, jvp, wrt(x))]
+fn medians(x: &[f64], starts: &[usize]) -> f64 {
+    let mut t = 0.0;
+    for g in 0..starts.len() - 1 {
+        let mut v = x[starts[g]..starts[g + 1]].to_vec();
+        v.sort_by(|a, b| a.partial_cmp(b).unwrap());
+        t += if v.len() % 2 == 1 { v[v.len() / 2] } else { v[v.len() / 2 - 1] * v[v.len() / 2] };
+    }
+    t
+}
+
+#[test]
+fn copies_of_groups_are_sorted() {
+    let x = [0.7, 0.2, 0.9, 0.4, 0.1, 0.3, 0.8, 0.6];
+    ad::check_grad!(medians(&x, &[0, 3, 4, 8]));
+    assert!((medians(&x, &[0, 3, 4, 8]) - medians_value_and_grad(&x, &[0, 3, 4, 8]).0).abs() < 1e-15);
+}
+
+/// The positions in a group, in descending order of their elements.
+#[differentiate(grad, jvp, wrt(x))]
+fn ranked(x: &[f64], starts: &[usize]) -> f64 {
+    let mut t = 0.0;
+    for g in 0..starts.len() - 1 {
+        let group = &x[starts[g]..starts[g + 1]];
+        let mut order: Vec<usize> = group.iter().enumerate().map(|(i, _)| i).collect();
+        order.sort_by(|&i, &j| group[j].partial_cmp(&group[i]).unwrap());
+        for (rank, &i) in order.iter().enumerate() {
+            t += group[i] * group[i] / (1.0 + rank as f64);
+        }
+    }
+    t
+}
+
+#[test]
+fn positions_in_groups_are_sorted() {
+    let x = [0.7, 0.2, 0.9, 0.4, 0.1, 0.3, 0.8, 0.6];
+    ad::check_grad!(ranked(&x, &[0, 3, 3, 4, 8]));
+    assert!((ranked(&x, &[0, 3, 3, 4, 8]) - ranked_value_and_grad(&x, &[0, 3, 3, 4, 8]).0).abs() < 1e-15);
+}
+
+/// A vector of the positions in a group, and an array of the size of the group.
+#[differentiate(grad, jvp, wrt(x))]
+fn arrays_of_groups(x: &[f64], starts: &[usize]) -> f64 {
+    let mut t = 0.0;
+    for g in 0..starts.len() - 1 {
+        let at: Vec<usize> = (starts[g]..starts[g + 1]).collect();
+        let mut z = vec![0.0; starts[g + 1] - starts[g]];
+        for k in 0..at.len() {
+            z[k] = x[at[k]] * x[g];
+        }
+        for k in 0..z.len() {
+            t += z[k] * z[z.len() - 1 - k];
+        }
+    }
+    t
+}
+
+#[test]
+fn arrays_are_as_large_as_a_group() {
+    let x = [0.7, 0.2, 0.9, 0.4, 0.1, 0.3, 0.8, 0.6];
+    ad::check_grad!(arrays_of_groups(&x, &[0, 3, 3, 4, 8]));
+    assert!((arrays_of_groups(&x, &[1, 3, 8]) - arrays_of_groups_value_and_grad(&x, &[1, 3, 8]).0).abs() < 1e-15);
+}
+
+#[test]
+#[should_panic(expected = "index out of range")]
+fn an_array_of_a_group_that_is_too_long() {
+    arrays_of_groups_grad(&[0.5; 4], &[0, 3, 6]);
+}

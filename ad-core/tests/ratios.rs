@@ -51,6 +51,8 @@ mod shapes;
 mod stacks;
 #[path = "ratios/table.rs"]
 mod table;
+#[path = "ratios/windows.rs"]
+mod windows;
 
 use std::fmt::Write as _;
 
@@ -94,6 +96,7 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
         stacks::all(),
         seldom::all(),
         groups::all(),
+        windows::all(),
         recursive::all(),
         table::all(),
     ];

@@ -434,7 +434,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
         Value::Never => Value::Never,
         Value::List(parts) => {
             let more: Rc<[Value<'a>]> = parts.iter().cloned().chain([x.clone()]).collect();
-            if let Some(n) = me.growable.requested_capacity(parts) {
+            if let Some(n) = me.growable.requested_capacity(&old) {
                 me.growable.request_capacity(&more, n);
             }
             Value::List(more)

@@ -111,6 +111,11 @@ impl<'a> Lower<'a> {
             seq.dims = [most].into();
         }
         self.bound_items(&mut seq, range);
+        if self.ends_by_test(&seq)
+            && let Some(most) = seq.len.and_then(|len| self.most_in_all_steps(len))
+        {
+            seq.dims = [most].into();
+        }
         seq
     }
 

@@ -11,6 +11,7 @@ mod bounds;
 pub(super) mod choose;
 pub(super) mod consume;
 mod cursor;
+mod differences;
 mod lookups;
 mod mutable;
 mod ranges;

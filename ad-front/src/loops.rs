@@ -229,6 +229,8 @@ impl<'a> Lower<'a> {
         for (g, rows) in l.pushed_only.iter().zip(&result.pushed) {
             let Some(rows) = *rows else { continue };
             let value = self.append_rows(g, rows, l.range)?;
+            let requested = self.growable.requested_capacity(&g.start);
+            self.growable.keep_capacity(&value, requested);
             self.hint(&value, &g.name);
             self.state.cells.put(g.cell, CellValue::Value(value));
         }

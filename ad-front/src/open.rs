@@ -15,7 +15,7 @@ use super::stack::GrowableVec;
 use super::value::{Lowered, Seq, Value, Want};
 use ad_ir::catalogue;
 use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Elem, Node, Term, Var};
+use ad_ir::ir::{Elem, Node, Term, Type, Var};
 pub(super) use ad_ir::memory_order::DynamicPart;
 use ad_ir::memory_order::HasLayouts;
 use ad_ir::prim::{Cmp, IntOp};
@@ -111,6 +111,30 @@ impl<'a> Lower<'a> {
         }
     }
 
+    /// `vec![0.0; n]`, where a step of a loop or an array of a list decides the number n, and data
+    /// bound it. `None` for any other length.
+    pub(super) fn filled_with_dynamic_length(
+        &mut self,
+        value: &Value<'a>,
+        len: &Value<'a>,
+        range: SrcRange,
+    ) -> Lowered<Option<Value<'a>>> {
+        let number = match value {
+            Value::Term(t) => self.g.rank(*t) == 0,
+            Value::Number(n) => n.is_float(),
+            _ => false,
+        };
+        let (Value::Term(len), true) = (len, number) else { return Ok(None) };
+        if *self.g.ty(*len) != Type::scalar(Elem::USIZE) || self.closed(*len).is_some() {
+            return Ok(None);
+        }
+        let Some(most) = self.most(*len).or_else(|| self.most_in_all_steps(*len)) else { return Ok(None) };
+        let number = self.term(value, range)?;
+        let filled = self.g.replicate(most, number);
+        let part = self.new_part(filled, &[Some(*len)]);
+        Ok(Some(self.as_vec(part)))
+    }
+
     fn open_stack(&self, stack: &GrowableVec<'a>) -> Option<DynamicPart> {
         let (all, _) = stack.as_single_array()?;
         if self.g.is_closed(stack.len) {
@@ -136,7 +160,7 @@ impl<'a> Lower<'a> {
         for part in &parts {
             let n = self.usize(part, range)?;
             let closed = self.closed(n);
-            let Some(capacity) = closed.or_else(|| self.most(n)) else {
+            let Some(capacity) = closed.or_else(|| self.most(n)).or_else(|| self.most_in_all_steps(n)) else {
                 return Err(self.error(range, catalogue::array_size_depends_on_index()));
             };
             capacities.push(capacity);

@@ -18,8 +18,8 @@ use super::sig::{Sig, SigParam};
 use super::types::Leaf;
 use super::value::{EnumValue, Lowered, Value};
 use ad_ir::descriptor::{Descriptor, Structure};
-use ad_ir::diag::{Poison, SrcRange};
-use ad_ir::ir::{Elem, Graph, Node, Term, Type, Var};
+use ad_ir::diag::Poison;
+use ad_ir::ir::{Elem, Graph, Node, Term, Var};
 use ad_ir::prim::IntOp;
 use ad_ir::program::{Container, ListType, Owner, ParamTree, Passing, RaggedArray, RaggedPart, Role};
 
@@ -277,29 +277,6 @@ impl<'a> Lower<'a> {
         let lens: Vec<Option<Term>> = lens.into_iter().map(Some).collect();
         let part = self.new_part(all, &lens);
         if list.vectors { self.as_vec(part) } else { part }
-    }
-
-    /// `vec![0.0; w.nrows()]` for an array `w` of a list.
-    pub(super) fn filled_with_dynamic_length(
-        &mut self,
-        value: &Value<'a>,
-        len: &Value<'a>,
-        range: SrcRange,
-    ) -> Lowered<Option<Value<'a>>> {
-        let number = match value {
-            Value::Term(t) => self.g.rank(*t) == 0,
-            Value::Number(n) => n.is_float(),
-            _ => false,
-        };
-        let (Value::Term(len), true, true) = (len, number, self.input.sig().several_shapes) else { return Ok(None) };
-        if *self.g.ty(*len) != Type::scalar(Elem::USIZE) || self.closed(*len).is_some() {
-            return Ok(None);
-        }
-        let Some(most) = self.most(*len) else { return Ok(None) };
-        let number = self.term(value, range)?;
-        let filled = self.g.replicate(most, number);
-        let part = self.new_part(filled, &[Some(*len)]);
-        Ok(Some(self.as_vec(part)))
     }
 
     /// The greatest value of an element of the sizes of a list.

@@ -555,11 +555,6 @@ impl<'a> Lower<'a> {
         found.filter(|&t| !matches!(g.node(t), Node::Prim(Prim::Int(_), _))).unwrap_or(len)
     }
 
-    /// The closed capacity of a part that has this many elements of an array with `all`.
-    fn capacity_of_part(&mut self, len: Term, all: Term) -> Term {
-        self.most_of_lookups(len).map_or(all, |longest| self.g.int(IntOp::Min, all, longest))
-    }
-
     fn cut(
         &mut self,
         r: &Range<'a>,

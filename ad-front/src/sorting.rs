@@ -110,7 +110,7 @@ impl SortedIndices {
             let text = format!(
                 "fn order_of<I_, F_>(items: &[I_]{parameter}) -> Vec<usize> {{
                     let n = items.len();
-                    let mut order: Vec<usize> = (0..n).collect();
+                    let mut order: Vec<usize> = items.iter().enumerate().map(|(i, _)| i).collect();
                     let mut width = 1_usize;
                     while width < n {{
                         let from = order.clone();
@@ -163,7 +163,11 @@ fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by: ComparedBy) -> Lowere
     let function = me.nested_function(routine)?;
     let args: Vec<Value> = std::iter::once(items).chain(call.args.iter().skip(1).cloned()).collect();
     let order = me.apply(&function, &args, call.range)?;
-    let order = me.array(&order, call.range)?;
+    // Elements after the last one are moved too, if a step decides how many there are.
+    let order = match me.as_growable(&order, call.range)? {
+        Some(order) => order.all.first().copied().ok_or(Poison)?,
+        None => me.array(&order, call.range)?,
+    };
     moved(me, &place, |me, i, _| me.g.index(order, &[i]))
 }
 

@@ -37,8 +37,10 @@ pub(super) struct GrowableVec<'a> {
     /// The index of the enclosing loop that carries it. Its capacity covers all pushes in that
     /// loop. `None` if no loop carries it; then a push enlarges the arrays.
     pub slot: Option<usize>,
-    /// Whether the user gave the capacity. Then each push is checked against it.
+    /// Whether the capacity is the one that the user gave. Then each push is checked against it.
     pub limited: bool,
+    /// The capacity that the user gave. It counts where no other bound is known.
+    pub requested: Option<Term>,
     /// For a counting run: the arrays hold only this many last elements.
     pub window: Option<usize>,
 }
@@ -54,6 +56,7 @@ impl GrowableVec<'_> {
             open: None,
             slot: None,
             limited: false,
+            requested: None,
             window: None,
         }
     }
@@ -83,7 +86,7 @@ impl<'a> Lower<'a> {
         range: SrcRange,
     ) -> Lowered<Option<GrowableVec<'a>>> {
         let none = self.g.lit_usize(0);
-        let more = self.no_growth();
+        let (more, requested) = (self.no_growth(), self.growable.requested_capacity(value));
         match value {
             Value::GrowableVec(stack) if stack.slot.is_some() => Ok(Some((**stack).clone())),
             Value::GrowableVec(stack) => Ok(Some(self.with_capacity_of(stack, capacity))),
@@ -99,11 +102,13 @@ impl<'a> Lower<'a> {
                     && let Some(form) = self.flatten(&zero, &mut key.clone(), &mut leaves, range)?
                 {
                     let all = leaves.terms.into_iter().map(|zero| self.rows_of_zeros(zero, capacity)).collect();
-                    return Ok(Some(GrowableVec { all, form, ..GrowableVec::without_arrays(none, more) }));
+                    let empty = GrowableVec::without_arrays(none, more);
+                    return Ok(Some(GrowableVec { all, form, requested, ..empty }));
                 }
                 let form = self.dummy_element(key, &mut leaves);
                 let all = leaves.terms.into_iter().map(|zero| self.rows_of_zeros(zero, capacity)).collect();
-                Ok(Some(GrowableVec { all, form, open: Some(key.clone()), ..GrowableVec::without_arrays(none, more) }))
+                let (open, empty) = (Some(key.clone()), GrowableVec::without_arrays(none, more));
+                Ok(Some(GrowableVec { all, form, open, requested, ..empty }))
             }
             Value::List(parts) => {
                 let mut rows: Vec<Leaves> = Vec::new();
@@ -131,7 +136,7 @@ impl<'a> Lower<'a> {
                     all.push(leaf);
                 }
                 let len = self.g.lit_usize(parts.len());
-                Ok(Some(GrowableVec { all, form, ..GrowableVec::without_arrays(len, more) }))
+                Ok(Some(GrowableVec { all, form, requested, ..GrowableVec::without_arrays(len, more) }))
             }
             Value::Term(t) | Value::Nested(t, _) if self.g.rank(*t) > 0 => {
                 let levels = Value::levels_inside(&self.g, *t, value.levels());
@@ -139,11 +144,8 @@ impl<'a> Lower<'a> {
                 let keys = self.inference.own_literals(*t).to_vec();
                 let all = vec![self.resize_rows(*t, capacity)];
                 self.inference.set_literals(all[0], &keys);
-                Ok(Some(GrowableVec {
-                    all,
-                    form: CarriedForm::Leaf { levels },
-                    ..GrowableVec::without_arrays(len, more)
-                }))
+                let form = CarriedForm::Leaf { levels };
+                Ok(Some(GrowableVec { all, form, requested, ..GrowableVec::without_arrays(len, more) }))
             }
             _ => Ok(None),
         }
@@ -392,7 +394,8 @@ impl<'a> Lower<'a> {
         };
         let (limited, window) = (a.limited || b.limited, a.window.zip(b.window).map(|(a, b)| a.min(b)));
         let open = a.open.clone().filter(|_| b.open.is_some());
-        Value::GrowableVec(Rc::new(GrowableVec { all, len, more, limited, window, open, ..a }))
+        let requested = a.requested.filter(|_| a.requested == b.requested);
+        Value::GrowableVec(Rc::new(GrowableVec { all, len, more, limited, requested, window, open, ..a }))
     }
 
     /// The second of two `Vec`s, with elements of the types and sizes that those of the first have.

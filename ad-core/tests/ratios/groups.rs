@@ -223,6 +223,82 @@ programs! {
         }
         t
     }
+    nearest_by_insertion LINEAR x {
+        let n = x.len();
+        let mut t = 0.0;
+        for i in 0..n {
+            let mut near = vec![f64::INFINITY; 3];
+            for j in 0..16 {
+                let d = (x[i] - x[(i + j + 1) % n]).powi(2);
+                if d < near[2] {
+                    let mut p = 2;
+                    while p > 0 && near[p - 1] > d { near[p] = near[p - 1]; p -= 1; }
+                    near[p] = d;
+                }
+            }
+            t += near.iter().map(|v| v.sqrt()).sum::<f64>();
+        }
+        t
+    }
+    medians_of_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 8 + 1];
+        for i in 0..n / 8 { starts[i + 1] = starts[i] + 5 + i % 3; }
+        let mut t = 0.0;
+        for g in 0..n / 8 {
+            let mut v = x[starts[g]..starts[g + 1]].to_vec();
+            v.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            t += v[v.len() / 2] * v[0];
+        }
+        t
+    }
+    medians_by_insertion LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 8 + 1];
+        for i in 0..n / 8 { starts[i + 1] = starts[i] + 5 + i % 3; }
+        let mut t = 0.0;
+        for g in 0..n / 8 {
+            let mut v = x[starts[g]..starts[g + 1]].to_vec();
+            for i in 1..v.len() {
+                let mut k = i;
+                while k > 0 && v[k - 1] > v[k] { v.swap(k - 1, k); k -= 1; }
+            }
+            t += v[v.len() / 2] * v[0];
+        }
+        t
+    }
+    arrays_of_groups LINEAR x {
+        let n = x.len();
+        let mut starts = vec![0; n / 8 + 1];
+        for i in 0..n / 8 { starts[i + 1] = starts[i] + 5 + i % 3; }
+        let mut t = 0.0;
+        for g in 0..n / 8 {
+            let at: Vec<usize> = (starts[g]..starts[g + 1]).collect();
+            let mut z = vec![0.0; starts[g + 1] - starts[g]];
+            for k in 0..at.len() { z[k] = x[at[k]] * x[g]; }
+            for k in 0..z.len() { t += z[k] * z[z.len() - 1 - k]; }
+        }
+        t
+    }
+    sorted_by_levels LINEAR x {
+        let n = x.len();
+        let mut degree = vec![0; n];
+        for i in 1..n { degree[i] = 1; }
+        let mut queue = Vec::with_capacity(n);
+        for i in 0..n { if degree[i] == 0 { queue.push(i); } }
+        let mut d = x.to_vec();
+        let mut head = 0;
+        while head < queue.len() {
+            let u = queue[head];
+            head += 1;
+            for v in 2 * u + 1..(2 * u + 3).min(n) {
+                d[v] += (d[u] * x[v]).sin();
+                degree[v] -= 1;
+                if degree[v] == 0 { queue.push(v); }
+            }
+        }
+        d.iter().sum()
+    }
     steps_of_items LINEAR x {
         let n = x.len();
         let mut size = vec![0; n];

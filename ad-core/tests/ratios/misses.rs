@@ -10,6 +10,7 @@ const SHRINKS: &str = "an array that becomes shorter in each step is saved at a 
 
 const ONE_AXIS: &str = "an array with several axes whose ends data determine is computed to the end of one of them";
 const EACH_GROUP: &str = "each step of a loop over groups counts its elements and clears what it adds to";
+const AGAIN: &str = "a search that ends early runs again for what it saves, and once more for its checks";
 
 /// Programs of these tests.
 const OWN: &[Miss] = &[
@@ -23,6 +24,8 @@ const OWN: &[Miss] = &[
         "fn ranks_with_a_long_group ",
         "an inner loop that may have no step saves rows with room for the longest group, and reads them whole",
     ),
+    ("fn nearest_by_insertion ", AGAIN),
+    ("fn least_of_parts ", "each window is copied for the search, with a flag for each element"),
     (
         "fn butterflies_between_bounds ",
         "a vector that grows has room for more, and each inner loop saves where its rows begin and how many they are",

@@ -42,9 +42,16 @@ impl Lower<'_> {
     /// A closed upper bound of an integer, from the enclosing loops.
     pub(in super::super) fn most(&mut self, t: Term) -> Option<Term> {
         // Terms that cancel do not loosen the bound: `j..j + i` has `i` items.
+        if *self.g.ty(t) != Type::scalar(Elem::USIZE) {
+            return self.bound(t, true, &mut Bounds::default());
+        }
         let l = self.state.facts.linear(&self.g, t);
-        let plain = if *self.g.ty(t) == Type::scalar(Elem::USIZE) { to_term(&mut self.g, &l) } else { t };
-        self.bound(plain, true, &mut Bounds::default())
+        let plain = to_term(&mut self.g, &l);
+        let most = self.bound(plain, true, &mut Bounds::default());
+        match (most, self.most_of_difference(t)) {
+            (Some(a), Some(b)) => Some(self.least(a, b)),
+            (a, b) => a.or(b),
+        }
     }
 
     /// A closed upper or lower bound of an integer.
@@ -116,8 +123,15 @@ impl Lower<'_> {
                             _ => None,
                         }
                     }
+                    IntOp::Rem if most && unsigned && self.g.int_value(b).is_some_and(|n| n > 0) => {
+                        let last = self.g.lit(Lit::Int(ty, self.g.int_value(b)? - 1));
+                        Some(self.as_bound(last, known))
+                    }
                     IntOp::Rem | IntOp::BitAnd if most && unsigned => {
-                        self.bound(a, true, known).or_else(|| self.bound(b, true, known))
+                        match (self.bound(a, true, known), self.bound(b, true, known)) {
+                            (Some(x), Some(y)) => Some(self.g.int(IntOp::Min, x, y)),
+                            (x, y) => x.or(y),
+                        }
                     }
                     _ => least,
                 }

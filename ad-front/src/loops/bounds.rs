@@ -15,6 +15,7 @@ use crate::translation::inference::InferenceKey;
 use crate::value::{Lowered, Seq, Value};
 use ad_ir::analysis::range::{Linear, to_term};
 use ad_ir::diag::SrcRange;
+use ad_ir::ir::Term;
 use ad_ir::ir::{Elem, Node, Type};
 use ad_ir::prim::{Cmp, IntOp, Prim};
 
@@ -48,15 +49,20 @@ impl<'a> Lower<'a> {
             });
         }
         let pushes = self.changed_cells(effects).into_iter().any(|cell| self.is_pushed(effects, cell));
-        // The numbers of steps under a condition may be of any size where it does not hold.
-        let certain = !self.state.enclosing.frames().iter().any(|frame| matches!(frame, Frame::Guard { .. }));
         if pushes
-            && certain
             && self.ends_by_test(seq)
-            && let Some(longest) = seq.len.and_then(|len| self.most_of_lookups(len))
+            && let Some(longest) = seq.len.and_then(|len| self.most_in_all_steps(len))
         {
             seq.dims = [longest].into();
         }
+    }
+
+    /// A closed upper bound of a number of elements, from the elements of arrays that it is
+    /// computed from in all steps. `None` under a condition: where it does not hold, they may be of
+    /// any size.
+    pub(crate) fn most_in_all_steps(&mut self, n: Term) -> Option<Term> {
+        let guarded = self.state.enclosing.frames().iter().any(|frame| matches!(frame, Frame::Guard { .. }));
+        if guarded { None } else { self.most_of_lookups(n) }
     }
 
     fn is_pushed(&self, effects: &LoopEffects, cell: Cell) -> bool {

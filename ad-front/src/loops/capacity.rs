@@ -142,8 +142,7 @@ impl<'a> Lower<'a> {
 
     /// The capacity that the user requested, or a closed bound of it.
     fn capacity_of(&mut self, value: &Value<'a>) -> Option<Term> {
-        let Value::List(parts) = value else { return None };
-        let made = self.growable.requested_capacity(parts)?;
+        let made = self.growable.requested_capacity(value)?;
         if self.g.is_closed(made) { Some(made) } else { self.most_within_capacity(made) }
     }
 

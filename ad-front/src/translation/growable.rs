@@ -24,6 +24,8 @@ type Empty<'a> = Rc<[Value<'a>]>;
 pub(crate) struct GrowableVectors<'a> {
     /// `Vec`s made by `with_capacity`, each with the capacity.
     capacities: Vec<(Empty<'a>, Term)>,
+    /// The arrays that such `Vec`s have become, each with the capacity.
+    array_capacities: SortedMap<Term, Term>,
     /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
     /// rank.
     elements: Vec<(Empty<'a>, (Elem, usize))>,
@@ -46,14 +48,27 @@ fn find<'v, 'a, T>(all: &'v [(Empty<'a>, T)], of: &Empty<'a>) -> Option<&'v T> {
 }
 
 impl<'a> GrowableVectors<'a> {
-    /// Records the capacity that the user requested for a `Vec`.
+    /// Records the capacity that the user requested for a list.
     pub(crate) fn request_capacity(&mut self, of: &Rc<[Value<'a>]>, capacity: Term) {
         self.capacities.push((Rc::clone(of), capacity));
     }
 
+    /// Records the capacity that the user requested for the `Vec` that has become this value, if it
+    /// is an array.
+    pub(crate) fn keep_capacity(&mut self, value: &Value<'a>, capacity: Option<Term>) {
+        if let (Value::Term(t) | Value::Nested(t, _), Some(capacity)) = (value, capacity) {
+            self.array_capacities.entry(*t).or_insert(capacity);
+        }
+    }
+
     /// The capacity that the user requested for a `Vec`.
-    pub(crate) fn requested_capacity(&self, of: &Rc<[Value<'a>]>) -> Option<Term> {
-        find(&self.capacities, of).copied()
+    pub(crate) fn requested_capacity(&self, of: &Value<'a>) -> Option<Term> {
+        match of {
+            Value::List(parts) => find(&self.capacities, parts).copied(),
+            Value::GrowableVec(stack) => stack.requested,
+            Value::Term(t) | Value::Nested(t, _) => self.array_capacities.get(t).copied(),
+            _ => None,
+        }
     }
 
     /// Records the length of a `Vec` that a loop carries, and its capacity.

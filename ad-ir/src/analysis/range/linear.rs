@@ -21,7 +21,9 @@ impl Linear {
         Linear { constant: n, atoms: SortedMap::new() }
     }
 
-    pub(super) fn atom(t: Term) -> Self {
+    /// One term.
+    #[must_use]
+    pub fn atom(t: Term) -> Self {
         Linear { constant: 0, atoms: SortedMap::from([(t, 1)]) }
     }
 

@@ -2,8 +2,8 @@
 //! the same inner loop. Typically these are the function's loop and the derivative's, which repeats
 //! the inner loop, or a part of it, and saves rows of it. The fused loop runs the inner loop once.
 //! One loop may save a number in each iteration that the same iteration of the other one reads: the
-//! fused loop saves nothing. Loops that only make rows are fused in the same way: these are loops
-//! of checks, each of which repeats a search.
+//! fused loop saves nothing. Loops that only make rows are fused in the same way, and with loops
+//! that accumulate: these are loops of checks, each of which repeats a search.
 //!
 //! This pass must never fuse loops that depend on each other or that have different guards, and
 //! never change the order of a sum that a decision depends on.
@@ -40,6 +40,7 @@ pub(crate) const PASS: Pass = Pass {
 };
 
 /// A loop that may be fused.
+#[derive(Clone)]
 struct Candidate {
     t: Term,
     scan: Scan,
@@ -52,17 +53,25 @@ struct Fused {
     parts: Vec<Vec<Option<usize>>>,
 }
 
+/// Loops with the same trip count and the same guards.
+#[derive(Default)]
+struct Group {
+    accumulate: Vec<Candidate>,
+    make_rows: Vec<Candidate>,
+}
+
 /// Fuses the loops, and returns the new roots.
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
-    let groups = groups(g, roots, cx);
+    let mut all = Vec::new();
+    for group in groups(g, roots, cx) {
+        all.extend(fused_loops(g, group, roots, cx));
+    }
     let (mut new, mut any) = (Rewriter::new(&*cx.get::<Fixed>(g, roots)), false);
-    for group in groups.into_iter().filter(|group| group.len() > 1) {
+    for (group, Fused { scan, parts }) in all {
         let loc = g.loc(group[0].t);
         let old = g.at(loc);
         let why = || format!("({} loops with the same inner loop)", group.len());
-        if let Some(Fused { scan, parts }) = fused(g, &group, roots, cx)
-            && choose(Kind::LoopFusion, (group[0].t.index(), group.len()), true, why)
-        {
+        if choose(Kind::LoopFusion, (group[0].t.index(), group.len()), true, why) {
             let one = g.scan(scan);
             for (candidate, parts) in group.iter().zip(parts) {
                 let parts: Vec<Term> = (0..).zip(parts).map(|(k, part)| result(g, candidate, (one, part), k)).collect();
@@ -77,6 +86,32 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     if any { new.substitute(g, roots) } else { roots.to_vec() }
 }
 
+/// The fused loops of a group. Loops that make rows are fused with those that accumulate if that
+/// leaves fewer inner loops: a check repeats the search of the function.
+fn fused_loops(g: &mut Graph, group: Group, roots: &[Term], cx: &mut Context) -> Vec<(Vec<Candidate>, Fused)> {
+    let Group { accumulate, make_rows } = group;
+    let mut separate = 0;
+    let mut alone = Vec::new();
+    for part in [&accumulate, &make_rows] {
+        let one = if part.len() > 1 { fused(g, part, roots, cx) } else { None };
+        separate += match &one {
+            Some(one) => inner_loops(g, &one.scan.body.results),
+            None => part.iter().map(|candidate| inner_loops(g, &candidate.scan.body.results)).sum(),
+        };
+        alone.push(one);
+    }
+    if !accumulate.is_empty() && !make_rows.is_empty() {
+        let whole: Vec<Candidate> = accumulate.iter().chain(&make_rows).cloned().collect();
+        if let Some(one) = fused(g, &whole, roots, cx)
+            && inner_loops(g, &one.scan.body.results) < separate
+        {
+            return vec![(whole, one)];
+        }
+    }
+    let parts = [accumulate, make_rows].into_iter().zip(alone);
+    parts.filter_map(|(part, one)| Some((part, one?))).collect()
+}
+
 /// Result `k` of a loop, which is this part of the fused loop. Zeros if nothing reads it.
 fn result(g: &mut Graph, candidate: &Candidate, (one, part): (Term, Option<usize>), k: usize) -> Term {
     match part {
@@ -89,7 +124,7 @@ fn result(g: &mut Graph, candidate: &Candidate, (one, part): (Term, Option<usize
 }
 
 /// The loops that may be fused, by trip counts and guards.
-fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Vec<Candidate>> {
+fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Group> {
     let exact = cx.exact(g);
     let mut all: Vec<Candidate> = Vec::new();
     for t in g.reachable(roots) {
@@ -109,21 +144,23 @@ fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Vec<Candidate>
     }
     let terms: HashSet<Term> = all.iter().map(|candidate| candidate.t).collect();
     let guards = cx.get::<Guards>(g, roots);
-    let mut groups: Vec<Vec<Candidate>> = Vec::new();
+    let mut groups: Vec<((Term, Term), Group)> = Vec::new();
     // A loop is newer than those that it reads.
     for candidate in all {
-        let same_loop = |of: &&mut Vec<Candidate>| {
-            let (first, scan) = (&of[0], &candidate.scan);
-            let alike = first.scan.count == scan.count && first.scan.init.is_empty() == scan.init.is_empty();
-            alike && guards.get(&first.t) == guards.get(&candidate.t)
+        let same = |((first, count), _): &((Term, Term), Group)| {
+            *count == candidate.scan.count && guards.get(first) == guards.get(&candidate.t)
         };
-        match groups.iter_mut().find(same_loop) {
-            Some(group) if is_independent(g, &terms, group, &candidate.scan) => group.push(candidate),
-            None if is_independent(g, &terms, &[], &candidate.scan) => groups.push(vec![candidate]),
-            _ => {}
+        let at = groups.iter().position(same).unwrap_or_else(|| {
+            groups.push(((candidate.t, candidate.scan.count), Group::default()));
+            groups.len() - 1
+        });
+        let group = &mut groups[at].1;
+        let group = if candidate.scan.init.is_empty() { &mut group.make_rows } else { &mut group.accumulate };
+        if is_independent(g, &terms, group, &candidate.scan) {
+            group.push(candidate);
         }
     }
-    groups
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 /// Whether an iteration only accumulates into carried values, and runs inner loops. It may save
@@ -145,8 +182,13 @@ fn only_makes_rows(g: &Graph, scan: &Scan) -> bool {
     scan.init.is_empty() && inner_loops(g, &scan.body.results) > 0
 }
 
+/// The number of loops that these terms contain. Recursion is over nested loops.
 fn inner_loops(g: &Graph, results: &[Term]) -> usize {
-    g.reachable(results).iter().filter(|t| matches!(g.node(**t), Node::Scan(_))).count()
+    let own = |t: &Term| match g.node(*t) {
+        Node::Scan(scan) => 1 + inner_loops(g, &scan.body.results),
+        _ => 0,
+    };
+    g.reachable(results).iter().map(own).sum()
 }
 
 /// If a term is the numbers that one of these loops saves, one in each iteration: the loop, and the

@@ -1,10 +1,10 @@
 //! Merging of inner loops in the body of a fused loop. Two loops with one trip count are merged if
-//! one of them carries all values that the other one carries. Which carried values are equal is
-//! found by refinement: values with equal initial values are taken to be equal, and those whose
-//! next values differ then are told apart, until nothing changes.
+//! one of them carries all values that the other one carries, or if they have a recurrence of real
+//! numbers in common: loops of checks carry different flags beside the same array. Which carried
+//! values are equal is found by refinement: values with equal initial values are taken to be equal,
+//! and those whose next values differ then are told apart, until nothing changes.
 //!
-//! This module must never merge loops that read each other, nor add to the values that a loop
-//! carries.
+//! This module must never merge loops that read each other, nor loops that compute nothing twice.
 
 use super::inner_loops;
 use crate::passes::Context;
@@ -75,8 +75,8 @@ impl Inputs {
 }
 
 /// One loop with the results of both, and for each result of both its index in those of the one.
-/// `None` if it would carry more values than one of them does. Loops in its body are merged as
-/// well.
+/// `None` if it would carry more values than one of them does, and they have no recurrence of real
+/// numbers in common. Loops in its body are merged as well.
 fn joined(g: &mut Graph, a: &Scan, b: &Scan, cx: &mut Context) -> Option<(Scan, Vec<usize>, Vec<usize>)> {
     if (a.count, a.reverse) != (b.count, b.reverse) || a.stop.is_some() != b.stop.is_some() {
         return None;
@@ -113,8 +113,9 @@ fn side_by_side(g: &mut Graph, a: &Scan, b: &Scan) -> Option<(Scan, Vec<usize>, 
     let mut class = classes(&init.iter().zip(&types).collect::<Vec<_>>());
     loop {
         let number = class.iter().max().map_or(0, |last| last + 1);
-        // A refinement has at least as many classes.
-        if number > of_a.max(of_b) {
+        // A refinement has at least as many classes, and shares no more.
+        let shared = (0..of_a).any(|k| types[k].has_real() && class[of_a..].contains(&class[k]));
+        if number > of_a.max(of_b) && !shared {
             return None;
         }
         let mut results = |scan: &Scan, first: usize| {
