@@ -62,3 +62,55 @@ fn all_at_first(x: &[f64]) -> f64 {
 fn a_stated_capacity_holds_after_a_loop_that_pushes_in_each_step() {
     ad::check_grad!(all_at_first(&[0.3, 0.4, 0.1, 0.7, 0.2]));
 }
+
+/// The annotation gives the type of the elements, and literals get it.
+#[differentiate(grad, jvp)]
+fn literals_in_an_annotated_vector(x: &[f64]) -> f64 {
+    let mut q: Vec<usize> = Vec::with_capacity(x.len());
+    if x.len() > 4 {
+        q.push(4);
+    }
+    q.push(0);
+    let mut t = 0.0;
+    for &v in x {
+        t += v * x[q[0]];
+    }
+    while let Some(u) = q.pop() {
+        t += x[u] * x[u];
+        if 3 * u + 6 < x.len() {
+            q.push(2 * u + 1);
+        }
+    }
+    t
+}
+
+#[test]
+fn literals_have_the_annotated_type() {
+    ad::check_grad!(literals_in_an_annotated_vector(&[0.3, 0.4, 0.1]));
+    ad::check_grad!(literals_in_an_annotated_vector(&[0.3, 0.4, 0.1, 0.7, 0.2, 0.9, 0.5]));
+}
+
+/// An inner loop pushes to a `Vec` that was empty when it began.
+#[differentiate(grad, jvp)]
+fn one_stack_for_all_starts(x: &[f64]) -> f64 {
+    let n = x.len();
+    let mut st: Vec<usize> = Vec::with_capacity(n + 8);
+    let mut t = 0.0;
+    for s in 0..n {
+        st.push(s);
+        while let Some(u) = st.pop() {
+            t += x[u] * x[s];
+            for v in [u + 1, u + 2] {
+                if u % 4 == 2 && v < n {
+                    st.push(v);
+                }
+            }
+        }
+    }
+    t
+}
+
+#[test]
+fn an_empty_vector_has_the_annotated_type() {
+    ad::check_grad!(one_stack_for_all_starts(&[0.3, 0.4, 0.1, 0.7, 0.2, 0.9, 0.5]));
+}

@@ -434,9 +434,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
         Value::Never => Value::Never,
         Value::List(parts) => {
             let more: Rc<[Value<'a>]> = parts.iter().cloned().chain([x.clone()]).collect();
-            if let Some(n) = me.growable.requested_capacity(&old) {
-                me.growable.request_capacity(&more, n);
-            }
+            me.growable.keep_known(parts, &more);
             Value::List(more)
         }
         Value::GrowableVec(stack) => me.push_element(&Rc::clone(stack), x, range)?,
@@ -458,7 +456,9 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
             let element = g.cond(here, before, x);
             let all = g.build(more, var, element);
             me.layouts().note_rows(all, &[before, x]);
-            Value::nested(&me.g, all, old.levels())
+            let (new, requested) = (Value::nested(&me.g, all, old.levels()), me.growable.requested_capacity(old));
+            me.growable.keep_capacity(&new, requested);
+            new
         }
     };
     me.write_place(place, new)

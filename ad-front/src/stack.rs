@@ -11,7 +11,7 @@ use super::carry::{CarriedForm, CarriedName, Leaves};
 use super::definitions::tree::TypeTree;
 use super::growth::Growth;
 use super::lower::Lower;
-use super::value::{Lowered, Seq, Value};
+use super::value::{Lowered, Seq, Value, Want};
 use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::analysis::range::Linear;
 use ad_ir::catalogue;
@@ -96,9 +96,14 @@ impl<'a> Lower<'a> {
             },
             Value::List(parts) if parts.is_empty() => {
                 let mut leaves = Leaves::default();
-                let said = self.growable.annotated_type(parts).cloned();
-                if let Some(TypeTree::List(_, element)) = said
-                    && let Some(zero) = self.zero_of(&element, false)
+                let said = match self.growable.annotated_type(parts).cloned() {
+                    Some(TypeTree::List(_, element)) => self.zero_of(&element, false),
+                    _ => match self.growable.annotated_element(parts) {
+                        Some((elem, 1)) => Some(Value::Term(self.g.zero(elem))),
+                        _ => None,
+                    },
+                };
+                if let Some(zero) = said
                     && let Some(form) = self.flatten(&zero, &mut key.clone(), &mut leaves, range)?
                 {
                     let all = leaves.terms.into_iter().map(|zero| self.rows_of_zeros(zero, capacity)).collect();
@@ -113,9 +118,16 @@ impl<'a> Lower<'a> {
             Value::List(parts) => {
                 let mut rows: Vec<Leaves> = Vec::new();
                 let mut form = None;
+                let said = self.growable.annotated_element(parts).filter(|(_, rank)| *rank == 1);
+                let want = said.map_or(Want::Any, |(elem, _)| Want::Elem(elem));
+                self.retype_literals(parts, want)?;
                 for part in parts.iter() {
                     let mut leaves = Leaves::default();
-                    let part = if part.is_several() { &self.packed(part, range)? } else { part };
+                    let part = match part {
+                        Value::Number(_) if want != Want::Any => &Value::Term(self.term_as(part, want, range)?),
+                        part if part.is_several() => &self.packed(part, range)?,
+                        part => part,
+                    };
                     // The literals in one `Vec` have one type, so the first one decides it.
                     let Some(one) = self.flatten(part, &mut key.clone(), &mut leaves, range)? else { return Ok(None) };
                     form.get_or_insert(one);
@@ -291,7 +303,9 @@ impl<'a> Lower<'a> {
         match stack.as_single_array() {
             Some((all, levels)) => {
                 let t = part(self, all);
-                Ok(Value::nested(&self.g, t, levels.saturating_add(1)))
+                let array = Value::nested(&self.g, t, levels.saturating_add(1));
+                self.growable.keep_capacity(&array, stack.requested);
+                Ok(array)
             }
             None => {
                 let all = stack.all.iter().map(|&all| part(self, all)).collect();
@@ -511,9 +525,12 @@ impl<'a> Lower<'a> {
         let [a, b] = arms.map(|t| self.resize_rows(t, capacity));
         // The rows of both have the same shape.
         let b = self.same_shape(a, b, ["the first arm".into(), "the other arm".into()], range)?;
+        let [requested, other] = arms.map(|t| self.growable.requested_capacity(&Value::Term(t)));
+        let requested = requested.filter(|_| requested == other);
         let stacks = [(a, lens[0]), (b, lens[1])].map(|(t, len)| GrowableVec {
             all: vec![t],
             form: form.clone(),
+            requested,
             ..GrowableVec::without_arrays(len, more)
         });
         match self.join_growable(cond, &stacks[0], &stacks[1]) {

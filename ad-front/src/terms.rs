@@ -18,10 +18,10 @@ impl<'a> Lower<'a> {
     pub(super) fn elem_of(&self, value: &Value<'a>) -> Option<Elem> {
         match value {
             Value::Term(t) | Value::Nested(t, _) => Some(self.g.elem(*t)),
-            Value::List(parts) | Value::Matrix(parts) if parts.is_empty() => {
-                self.growable.annotated_element(parts).map(|(elem, _)| elem)
-            }
-            Value::List(parts) | Value::Matrix(parts) => parts.iter().find_map(|p| self.elem_of(p)),
+            Value::List(parts) | Value::Matrix(parts) => match self.growable.annotated_element(parts) {
+                Some((elem, _)) => Some(elem),
+                None => parts.iter().find_map(|p| self.elem_of(p)),
+            },
             Value::GrowableVec(stack) => stack.as_single_array().map(|(all, _)| self.g.elem(all)),
             Value::DynamicPart(open) => Some(self.g.elem(open.all)),
             _ => None,
@@ -52,6 +52,8 @@ impl<'a> Lower<'a> {
                 if parts.is_empty() {
                     return Ok(self.no_elements(parts, want));
                 }
+                let want = self.growable.annotated_element(parts).map_or(want, |(elem, _)| Want::Elem(elem));
+                self.retype_literals(parts, want)?;
                 let (want, key) = match (parts.iter().find_map(|p| self.elem_of(p)), want) {
                     (Some(elem), _) => (Want::Elem(elem), None),
                     (None, Want::Any) => self.inference.literal_type(value),
@@ -113,6 +115,20 @@ impl<'a> Lower<'a> {
                 Err(self.error(range, catalogue::not_an_array(&found, matches!(value, Value::Option(..)))))
             }
         }
+    }
+
+    /// Gives items that are literals, such as those of `0..3`, the wanted type.
+    pub(super) fn retype_literals(&mut self, parts: &[Value<'a>], want: Want) -> Lowered<()> {
+        let Want::Elem(elem) = want else { return Ok(()) };
+        for part in parts {
+            if let Value::Term(t) = part
+                && self.g.elem(*t) != elem
+                && self.inference.retype(&self.g, *t, elem)
+            {
+                return Err(Poison);
+            }
+        }
+        Ok(())
     }
 
     /// An empty array. Its element type comes from its annotation, or else is the wanted one. If

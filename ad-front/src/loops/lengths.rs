@@ -415,9 +415,7 @@ impl<'a> Lower<'a> {
         let limited = s.start.limited && s.outer.is_some();
         let stack = GrowableVec { all, len, more, slot: s.outer, limited, ..s.start.clone() };
         if s.outer.is_none() && self.g.is_closed(len) {
-            let array = self.vec_into_array(&stack, l.range)?;
-            self.growable.keep_capacity(&array, stack.requested);
-            return Ok(array);
+            return self.vec_into_array(&stack, l.range);
         }
         Ok(Value::GrowableVec(stack.into()))
     }

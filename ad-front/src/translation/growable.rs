@@ -16,7 +16,7 @@ use crate::definitions::tree::TypeTree;
 use crate::value::Value;
 use ad_ir::ir::{Elem, Term};
 
-/// A `Vec` that has no elements yet.
+/// A `Vec` that has no elements yet, or those of a list.
 type Empty<'a> = Rc<[Value<'a>]>;
 
 /// The growable vectors of one run.
@@ -26,8 +26,7 @@ pub(crate) struct GrowableVectors<'a> {
     capacities: Vec<(Empty<'a>, Term)>,
     /// The arrays that such `Vec`s have become, each with the capacity.
     array_capacities: SortedMap<Term, Term>,
-    /// Empty `Vec`s whose element type is known from an annotation, with the element type and the
-    /// rank.
+    /// `Vec`s whose element type is known from an annotation, with the element type and the rank.
     elements: Vec<(Empty<'a>, (Elem, usize))>,
     /// Empty `Vec`s of products whose type is known from an annotation, with that type.
     types: Vec<(Empty<'a>, TypeTree<'a>)>,
@@ -81,12 +80,12 @@ impl<'a> GrowableVectors<'a> {
         self.lengths.get(&len).copied()
     }
 
-    /// Records the element type and the rank of an empty `Vec`.
+    /// Records the annotated element type and the rank of a `Vec`.
     pub(crate) fn annotate_element(&mut self, of: &Rc<[Value<'a>]>, elem: Elem, rank: usize) {
         self.elements.push((Rc::clone(of), (elem, rank)));
     }
 
-    /// The annotated element type and rank of an empty `Vec`.
+    /// The annotated element type and rank of a `Vec`.
     pub(crate) fn annotated_element(&self, of: &Rc<[Value<'a>]>) -> Option<(Elem, usize)> {
         find(&self.elements, of).copied()
     }
@@ -99,6 +98,16 @@ impl<'a> GrowableVectors<'a> {
     /// The annotated type of an empty `Vec` of products.
     pub(crate) fn annotated_type(&self, of: &Rc<[Value<'a>]>) -> Option<&TypeTree<'a>> {
         find(&self.types, of)
+    }
+
+    /// Records for a list what is known of the list that it was before an element was pushed.
+    pub(crate) fn keep_known(&mut self, before: &Rc<[Value<'a>]>, after: &Rc<[Value<'a>]>) {
+        if let Some(&capacity) = find(&self.capacities, before) {
+            self.request_capacity(after, capacity);
+        }
+        if let Some((elem, rank)) = self.annotated_element(before) {
+            self.annotate_element(after, elem, rank);
+        }
     }
 
     /// A number for a vector that a loop carries, which no other one has.
