@@ -63,6 +63,32 @@ fn a_stated_capacity_holds_after_a_loop_that_pushes_in_each_step() {
     ad::check_grad!(all_at_first(&[0.3, 0.4, 0.1, 0.7, 0.2]));
 }
 
+/// A loop and a condition push before the `while`.
+#[differentiate(grad, jvp)]
+fn more_after_a_loop(x: &[f64]) -> f64 {
+    let mut left: Vec<usize> = Vec::with_capacity(4 * x.len());
+    for i in 0..x.len() {
+        left.push(i);
+    }
+    if x[0] > 0.0 {
+        left.push(1);
+    }
+    let mut s = 0.0;
+    while let Some(i) = left.pop() {
+        s += x[i] * x[i].sin();
+        if i >= 2 && i % 2 == 0 {
+            left.push(i / 2);
+        }
+    }
+    s
+}
+
+#[test]
+fn a_stated_capacity_holds_after_a_condition_that_pushes() {
+    ad::check_grad!(more_after_a_loop(&[0.3, 0.4, 0.1, 0.7, 0.2]));
+    ad::check_grad!(more_after_a_loop(&[-0.3, 0.4, 0.1, 0.7, 0.2]));
+}
+
 /// The annotation gives the type of the elements, and literals get it.
 #[differentiate(grad, jvp)]
 fn literals_in_an_annotated_vector(x: &[f64]) -> f64 {

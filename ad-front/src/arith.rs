@@ -324,6 +324,13 @@ impl<'a> Lower<'a> {
 
     /// Selects one of two scalars or arrays.
     fn join_arrays(&mut self, how: Selection, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
+        let [requested, other] = [a, b].map(|v| self.growable.requested_capacity(v));
+        let joined = self.joined_arrays(how, a, b, range)?;
+        self.growable.keep_capacity(&joined, requested.filter(|_| requested == other));
+        Ok(joined)
+    }
+
+    fn joined_arrays(&mut self, how: Selection, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Lowered<Value<'a>> {
         let levels = a.levels().max(b.levels());
         let (a, b) = (&self.none_of(a, b), &self.none_of(b, a));
         let (a, b) = self.unify_literals(a, b, [range, range])?;

@@ -16,6 +16,8 @@ const SMALL: i128 = 64;
 
 /// What may replace a number in a bound of a sum.
 enum Replacement {
+    /// This form gives a bound.
+    One(Linear),
     /// Each of these forms gives a bound.
     Any([Linear; 2]),
     /// The greater one of the bounds that they give is a bound.
@@ -78,6 +80,10 @@ impl Lower<'_> {
             let rest = form.combine(1, &Linear::atom(atom), -times)?;
             let found = match self.replacement(atom, times > 0) {
                 None => continue,
+                Some(Replacement::One(form)) => {
+                    let whole = rest.combine(1, &form, times)?;
+                    self.bound_of_form(&whole, search)
+                }
                 Some(Replacement::Any(forms)) => match self.bounds_of(&rest, (&forms, times), search) {
                     [Some(a), Some(b)] => Some(self.least(a, b)),
                     [a, b] => a.or(b),
@@ -111,7 +117,7 @@ impl Lower<'_> {
 
     fn bounds_of(&mut self, rest: &Linear, forms: (&[Linear; 2], i128), search: &mut Search) -> [Option<Term>; 2] {
         let (forms, times) = forms;
-        [&forms[0], &forms[1]].map(|form| {
+        forms.each_ref().map(|form| {
             let whole = rest.combine(1, form, times)?;
             self.bound_of_form(&whole, search)
         })
@@ -153,8 +159,7 @@ impl Lower<'_> {
             // A saturating sum is at most the sum.
             Node::Prim(Prim::Int(IntOp::Add), args) if up => {
                 let [a, b] = both(args[0], args[1]);
-                let sum = a.combine(1, &b, 1)?;
-                Replacement::Any([sum.clone(), sum])
+                Replacement::One(a.combine(1, &b, 1)?)
             }
             Node::Prim(Prim::Select, args) => Replacement::Either([args[0], args[1], args[2]]),
             Node::Cond { cond, then, other } => Replacement::Either([cond, then, other]),

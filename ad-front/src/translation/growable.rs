@@ -4,8 +4,9 @@
 //!
 //! Invariants: an entry is never changed or removed, except that a counting run takes the unknown
 //! elements that it has added. An empty `Vec` is identified by its address, so an entry keeps it
-//! alive. A trial lowering keeps all of this, since it says something about values and terms, which
-//! never change.
+//! alive. If two `Vec`s become the same array, the capacity that was stated first holds for both. A
+//! trial lowering keeps all of this, since it says something about values and terms, which never
+//! change.
 //!
 //! This module must never make a term.
 
@@ -16,20 +17,20 @@ use crate::definitions::tree::TypeTree;
 use crate::value::Value;
 use ad_ir::ir::{Elem, Term};
 
-/// A `Vec` that has no elements yet, or those of a list.
-type Empty<'a> = Rc<[Value<'a>]>;
+/// The elements of a `Vec` that is still a list.
+type Elements<'a> = Rc<[Value<'a>]>;
 
 /// The growable vectors of one run.
 #[derive(Default)]
 pub(crate) struct GrowableVectors<'a> {
     /// `Vec`s made by `with_capacity`, each with the capacity.
-    capacities: Vec<(Empty<'a>, Term)>,
+    capacities: Vec<(Elements<'a>, Term)>,
     /// The arrays that such `Vec`s have become, each with the capacity.
     array_capacities: SortedMap<Term, Term>,
     /// `Vec`s whose element type is known from an annotation, with the element type and the rank.
-    elements: Vec<(Empty<'a>, (Elem, usize))>,
+    elements: Vec<(Elements<'a>, (Elem, usize))>,
     /// Empty `Vec`s of products whose type is known from an annotation, with that type.
-    types: Vec<(Empty<'a>, TypeTree<'a>)>,
+    types: Vec<(Elements<'a>, TypeTree<'a>)>,
     /// Placeholders for elements that a counting run does not know.
     unknown: Vec<Term>,
     /// Arrays that were copied into a larger capacity: a map from the copy to the original.
@@ -42,7 +43,7 @@ pub(crate) struct GrowableVectors<'a> {
     has_queue: bool,
 }
 
-fn find<'v, 'a, T>(all: &'v [(Empty<'a>, T)], of: &Empty<'a>) -> Option<&'v T> {
+fn find<'v, 'a, T>(all: &'v [(Elements<'a>, T)], of: &Elements<'a>) -> Option<&'v T> {
     all.iter().find(|(list, _)| Rc::ptr_eq(list, of)).map(|(_, said)| said)
 }
 
