@@ -29,6 +29,8 @@ mod count;
 mod formulas;
 #[path = "ratios/groups.rs"]
 mod groups;
+#[path = "ratios/growing_rows.rs"]
+mod growing_rows;
 #[path = "ratios/jacobians.rs"]
 mod jacobians;
 #[path = "ratios/kinds.rs"]
@@ -97,6 +99,7 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
         seldom::all(),
         groups::all(),
         windows::all(),
+        growing_rows::all(),
         recursive::all(),
         table::all(),
     ];

@@ -1,5 +1,5 @@
 //! The type of a carried value as a later run of the front end can read it: a run has its own
-//! terms, so the sizes are numbers.
+//! terms, so the sizes are formulas of the arguments.
 //!
 //! Invariant: a dummy value is never read.
 
@@ -9,20 +9,41 @@ use super::value::{EnumValue, Value};
 use crate::translation::inference::{InferenceKey, Inferred};
 use ad_ir::catalogue;
 use ad_ir::diag::Message;
-use ad_ir::ir::{Elem, IntTy};
+use ad_ir::ir::{Elem, IntTy, Lit, Node, Term};
+use ad_ir::prim::Prim;
+
+/// The maximum depth of the formula of a size.
+const DEEPEST_SIZE: u32 = 8;
 
 /// The type of a payload or of an element.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum CarriedType {
     Scalar(Elem),
     /// An array of these sizes, and its levels.
-    Array(Elem, Vec<usize>, u8),
+    Array(Elem, Vec<CarriedSize>, u8),
     Tuple(Vec<CarriedType>),
     /// A struct, by its name.
     Struct(String, Vec<CarriedType>),
     /// An enum, by its name.
     Enum(String, Vec<Option<Vec<CarriedType>>>),
     Option(Box<CarriedType>),
+}
+
+/// A size as a formula of the arguments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum CarriedSize {
+    Literal(Lit),
+    /// An argument that is a number.
+    Argument(u32),
+    /// The size of an axis of an argument.
+    Axis(u32, u8),
+    Operation(Prim, Vec<CarriedSize>),
+}
+
+impl CarriedSize {
+    fn number(n: usize) -> Option<Self> {
+        Some(CarriedSize::Literal(Lit::Int(IntTy::Usize, i128::try_from(n).ok()?)))
+    }
 }
 
 /// The subject of a message about a carried value.
@@ -81,7 +102,7 @@ impl<'a> Lower<'a> {
             }
             CarriedType::Array(elem, sizes, levels) => {
                 let zero = self.g.zero(*elem);
-                let sizes: Vec<_> = sizes.iter().map(|&n| self.g.lit_usize(n)).collect();
+                let sizes: Vec<_> = sizes.iter().map(|size| self.size_of_formula(size)).collect();
                 leaf(out, self.g.broadcast(zero, &sizes));
                 CarriedForm::Leaf { levels: *levels }
             }
@@ -122,6 +143,36 @@ impl<'a> Lower<'a> {
         self.dummy(&kind, out)
     }
 
+    /// The formula of a size. `None` if it depends on anything but the arguments.
+    fn formula_of_size(&self, size: Term, depth: u32) -> Option<CarriedSize> {
+        let depth = depth.checked_sub(1)?;
+        if self.g.rank(size) > 0 {
+            return None;
+        }
+        Some(match self.g.node(size) {
+            Node::Lit(lit) => CarriedSize::Literal(*lit),
+            Node::Input(k) => CarriedSize::Argument(*k),
+            Node::Size(k, axis) => CarriedSize::Axis(*k, *axis),
+            Node::Prim(prim, args) => {
+                let args = args.iter().map(|&arg| self.formula_of_size(arg, depth)).collect::<Option<_>>()?;
+                CarriedSize::Operation(prim.clone(), args)
+            }
+            _ => return None,
+        })
+    }
+
+    fn size_of_formula(&mut self, size: &CarriedSize) -> Term {
+        match size {
+            CarriedSize::Literal(lit) => self.g.mk(Node::Lit(*lit)),
+            CarriedSize::Argument(k) => self.g.mk(Node::Input(*k)),
+            CarriedSize::Axis(k, axis) => self.g.mk(Node::Size(*k, *axis)),
+            CarriedSize::Operation(prim, args) => {
+                let args = args.iter().map(|arg| self.size_of_formula(arg)).collect();
+                self.g.mk(Node::Prim(prim.clone(), args))
+            }
+        }
+    }
+
     /// The type of a value. `None` if another run could not make a value of it.
     pub(super) fn kind(&mut self, value: &Value<'a>) -> Option<CarriedType> {
         let all = |me: &mut Self, parts: &[Value<'a>]| parts.iter().map(|p| me.kind(p)).collect::<Option<Vec<_>>>();
@@ -149,17 +200,20 @@ impl<'a> Lower<'a> {
                 let kinds = all(self, parts)?;
                 let first = kinds.first().filter(|first| kinds.iter().all(|k| k == *first))?;
                 match first {
-                    CarriedType::Scalar(elem) => Some(CarriedType::Array(*elem, vec![parts.len()], 0)),
+                    CarriedType::Scalar(elem) => {
+                        Some(CarriedType::Array(*elem, vec![CarriedSize::number(parts.len())?], 0))
+                    }
                     CarriedType::Array(elem, sizes, levels) => {
-                        let sizes = std::iter::once(parts.len()).chain(sizes.iter().copied()).collect();
+                        let sizes =
+                            std::iter::once(CarriedSize::number(parts.len())?).chain(sizes.iter().cloned()).collect();
                         Some(CarriedType::Array(*elem, sizes, levels.saturating_add(1)))
                     }
                     _ => None,
                 }
             }
             Value::Term(t) | Value::Nested(t, _) => {
-                let sizes: Option<Vec<usize>> =
-                    self.g.shape(*t).iter().map(|&n| usize::try_from(self.g.int_value(n)?).ok()).collect();
+                let sizes: Option<Vec<_>> =
+                    self.g.shape(*t).iter().map(|&n| self.formula_of_size(n, DEEPEST_SIZE)).collect();
                 Some(CarriedType::Array(self.g.elem(*t), sizes?, value.levels()))
             }
             _ => None,

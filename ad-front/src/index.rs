@@ -33,6 +33,9 @@ impl<'a> Lower<'a> {
         }
         let (base, index) = (self.expr(&x.expr), self.expr(&x.index));
         let (base, index) = (base?, index?);
+        if let Value::Never = base {
+            return Ok(Value::Never);
+        }
         let (rb, ri) = (SrcRange::of(&x.expr), SrcRange::of(&x.index));
         if let Some(element) = self.own_index(&base, &index, SrcRange::of(x)) {
             return element;

@@ -216,6 +216,10 @@ impl<'a> Lower<'a> {
     /// The place of `place[index]`.
     pub(super) fn element(&mut self, place: Place, index: &Value<'a>, range: SrcRange, text: &str) -> Lowered<Place> {
         let value = self.read_place(&place)?;
+        if let Value::Never = value {
+            // The place is never reached.
+            return Ok(place);
+        }
         if let (Value::List(parts), Value::Number(_) | Value::Term(_)) = (&value, index) {
             let k = self.usize(index, range)?;
             if let Some(n) = self.g.int_value(k) {

@@ -439,8 +439,8 @@ pub fn grows_now_and_then(name: &str) -> Message {
 }
 
 pub fn rows_not_known() -> Message {
-    message("the loop reads elements that it has pushed, and their size is not known before the first push")
-        .help("push the first element before the loop, and start with the second: `let mut rows = vec![first]; for i in 1..n { let row = rows.last().unwrap(); .. rows.push(next); }`")
+    message("the loop reads elements that it has pushed, and their size depends on values or on the step")
+        .help("give all of them the greatest size: `let mut row = vec![0.0; most];`; or push the first one before the loop, if it decides the size of all: `let mut rows = vec![first]; for i in 1..n { .. }`")
 }
 
 pub fn changing_length() -> Message {

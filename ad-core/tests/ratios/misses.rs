@@ -10,6 +10,7 @@ const SHRINKS: &str = "an array that becomes shorter in each step is saved at a 
 
 const ONE_AXIS: &str = "an array with several axes whose ends data determine is computed to the end of one of them";
 const EACH_GROUP: &str = "each step of a loop over groups counts its elements and clears what it adds to";
+const STEPS_AGAIN: &str = "the reverse pass runs an inner loop again for the states that it has to know";
 const AGAIN: &str = "a search that ends early runs again for what it saves, and once more for its checks";
 
 /// Programs of these tests.
@@ -25,6 +26,8 @@ const OWN: &[Miss] = &[
         "an inner loop that may have no step saves rows with room for the longest group, and reads them whole",
     ),
     ("fn nearest_by_insertion ", AGAIN),
+    ("fn gram_schmidt ", STEPS_AGAIN),
+    ("fn cholesky_of_rows ", STEPS_AGAIN),
     ("fn least_of_parts ", "each window is copied for the search, with a flag for each element"),
     (
         "fn butterflies_between_bounds ",
@@ -58,6 +61,7 @@ const COLLECTED: &[Miss] = &[
         "if (0 .. n [i]) . any (| k | x [k] > 0.6)",
         "a test of all items of a group goes on to its end, where the function stops at the item that decides",
     ),
+    ("v . scaled_add (- d , b)", STEPS_AGAIN),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
 ];
 

@@ -25,7 +25,7 @@ fn nothing_yet(x: &Array1<f64>) -> f64 {
     let mut found = None;
     for i in 0..3 {
         if x[i] > 1.0 {
-            found = Some(x.clone());
+            found = Some(x.slice(s![..i]).to_owned());
         }
     }
     found.map_or(0.0, |y| y.sum())
