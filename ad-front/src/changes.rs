@@ -438,6 +438,7 @@ pub(super) fn push_to<'a>(me: &mut Lower<'a>, place: &Place, x: &Value<'a>, rang
             Value::List(more)
         }
         Value::GrowableVec(stack) => me.push_element(&Rc::clone(stack), x, range)?,
+        _ if place.is_part() => return Err(me.error(place.range, catalogue::row_grows(&place.text))),
         old => {
             let t = me.array(old, range)?;
             let x = me.term_as(x, Want::Elem(me.g.elem(t)), range)?;

@@ -432,6 +432,12 @@ pub fn carried_shape(name: &str) -> Message {
         .note("a variable that a loop changes has one type and one shape in all steps")
 }
 
+pub fn row_grows(row: &str) -> Message {
+    message(format!("`{row}` would become longer than the other rows"))
+        .help("push to one `Vec`, and the number of the row to another one; or take the rows as a parameter: `rows: &[Vec<f64>]`, `rows: &[Vec<usize>]`")
+        .note("a local `Vec` of `Vec`s is one array: all its rows have one length")
+}
+
 pub fn grows_now_and_then(name: &str) -> Message {
     message(format!("the length of `{name}` would depend on values or on the step"))
         .help(format!("reserve an upper bound before the loop: `let mut {name} = Vec::with_capacity(most);`; or push in a loop with a limit: `for _ in 0..most {{ if done {{ break; }} .. }}`"))

@@ -360,16 +360,21 @@ impl Driver<'_> {
                 Some(quote!(#count))
             }
             Arg::Buffer(t) if is_over(self.g, t, block.n) && self.g.rank(t) > 1 && !block.private.contains(&t) => {
-                let [numbers, start] =
-                    [&block.count, block.first_of(t)].map(|items| self.in_block(t, (block.n, items), names));
-                names.push(t);
-                let name = &self.names[&t];
-                Some(quote!(&#name[#start..][..#numbers]))
+                Some(self.rows_in_place(block, t, names))
             }
             Arg::Buffer(t) if is_over(self.g, t, block.n) => Some(self.part(block, t, false, names)),
-            Arg::Buffer(t) if block.leading.contains(&t) => Some(self.part_of_items(block, t, false, names)),
+            // Only a scatter has such arrays, and it reads them as they are outside of the block.
+            Arg::Buffer(t) if block.leading.contains(&t) => Some(self.rows_in_place(block, t, names)),
             _ => None,
         }
+    }
+
+    /// The rows of the items of a block, in the layout that the array has outside of it.
+    fn rows_in_place(&self, block: &TileLoop, t: Term, names: &mut Vec<Term>) -> TokenStream {
+        let [numbers, start] = [&block.count, block.first_of(t)].map(|items| self.in_block(t, (block.n, items), names));
+        names.push(t);
+        let name = self.rows_of(block, t);
+        quote!(&#name[#start..][..#numbers])
     }
 
     /// Extrema of the items of a block.
