@@ -21,6 +21,8 @@
 //! `AD_ONLY=name` counts only the programs whose names contain this text. `AD_MODE=name` counts
 //! another algorithm than the default one.
 
+#[path = "ratios/added_elements.rs"]
+mod added_elements;
 #[path = "ratios/collect.rs"]
 mod collect;
 #[path = "ratios/count.rs"]
@@ -100,6 +102,7 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
         groups::all(),
         windows::all(),
         growing_rows::all(),
+        added_elements::all(),
         recursive::all(),
         table::all(),
     ];

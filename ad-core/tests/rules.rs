@@ -569,6 +569,7 @@ fn examples(rule: &str) -> Vec<Example> {
         ],
         "transpose.scatter"
         | "pad.scatter"
+        | "index.added"
         | "index.cleared"
         | "index.scatter"
         | "update.scatter"

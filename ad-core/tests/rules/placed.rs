@@ -76,6 +76,21 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
             let new = f.g.update(f.x, zero, &[], &[at]);
             f.g.index(new, &[f.k])
         }],
+        "index.added" => vec![
+            |f| {
+                let (one, two) = (f.g.lit_usize(1), f.g.lit_usize(2));
+                let (at, added) = (f.g.index(f.ids, &[one]), f.g.index(f.y, &[two]));
+                let new = f.g.scatter(f.x, added, &[], &[at]);
+                f.g.index(new, &[at])
+            },
+            |f| {
+                // An element of a row that is added.
+                let (zero, one) = (f.g.lit_usize(0), f.g.lit_usize(1));
+                let row = f.g.index(f.b, &[one]);
+                let new = f.g.scatter(f.a, row, &[], &[zero]);
+                f.g.index(new, &[zero, one])
+            },
+        ],
         "index.scatter" => vec![
             |f| {
                 let (two, hot) = (f.g.lit_usize(2), f.one_hot());

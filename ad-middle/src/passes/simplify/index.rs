@@ -58,6 +58,7 @@ pub(super) const RULES: &[Rule] = &[
         Exact,
         index_cleared
     ),
+    rule!("index.added", "index (scatter x y [i]) (i : ix) = index x (i : ix) + index y ix", Exact, index_added),
     rule!("index.scatter", "index (scatter 0 e f) g = cond (f == g) e 0, for single elements", Exact, index_scatter),
     rule!(
         "update.scatter",
@@ -385,6 +386,18 @@ fn index_update(g: &mut Graph, t: Term) -> Option<Term> {
         return Some(g.index(dst, &index));
     }
     (index.len() >= at.len() && index[..at.len()] == *at).then(|| g.index(new, &index[at.len()..]))
+}
+
+/// Reads an element without the array after an addition to it. Otherwise both arrays would be
+/// needed, where the reverse pass adds to the element once more.
+fn index_added(g: &mut Graph, t: Term) -> Option<Term> {
+    let Node::Gather { src, vars, index, .. } = g.node(t).clone() else { return None };
+    let Node::Scatter { put: Put::Add, dst, src: new, vars: v, index: at } = g.node(src).clone() else { return None };
+    if !vars.is_empty() || !v.is_empty() || index.len() < at.len() || index[..at.len()] != *at {
+        return None;
+    }
+    let (before, added) = (g.index(dst, &index), g.index(new, &index[at.len()..]));
+    Some(g.add(before, added))
 }
 
 /// If a term is an array of zeros to which one element is added: the element and its indices.
