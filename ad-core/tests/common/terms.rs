@@ -250,6 +250,7 @@ impl Program {
             ("sum", &[x]) => g.sum_axes(x, &axes),
             ("any", &[x]) => g.reduce(Reduce::Any, usize::from(axes[0]), x),
             ("all", &[x]) => g.reduce(Reduce::All, usize::from(axes[0]), x),
+            ("largest", &[x]) => g.reduce(Reduce::Max, usize::from(axes[0]), x),
             ("argmax", &[x]) => g.reduce(Reduce::ArgMax, usize::from(axes[0]), x),
             ("transpose", &[x]) => g.transpose(x, &axes),
             ("iota", &[n]) => g.iota(n),

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::{Analyses, Analysis};
 use crate::ir::{Graph, Node, Term};
 use crate::prim::structural::Half;
-use crate::prim::{Prim, Reduce};
+use crate::prim::{Binary, Prim, Reduce};
 
 /// All terms that a branch, an index, a comparison, the position of an extremum, a cast to integers
 /// or a rounding depends on. Dependence goes through loops: from a result to the terms that compute
@@ -68,7 +68,9 @@ fn is_insensitive(g: &Graph, args: &[Term]) -> bool {
     while let Node::Prim(Prim::StopGradient | Prim::Recast | Prim::Reshape, args) = g.node(t) {
         t = args[0];
     }
-    matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::Max, _), _)) || is_of_factorisation(g, t)
+    let extremum =
+        |t: Term| matches!(g.node(t), Node::Prim(Prim::Reduce(Reduce::Max, _) | Prim::Binary(Binary::Max), _));
+    extremum(t) || is_of_factorisation(g, t)
 }
 
 /// Whether these are elements of a factorisation.

@@ -3,6 +3,8 @@
 //! coordinates. The same program with scalars for the coordinates has this form already. What
 //! varies along the short axis has to be cheap, since its operands may be read elsewhere too.
 //!
+//! An extremum along such an axis is a chain of maxima or minima, which a loop takes in registers.
+//!
 //! This pass must never change the order of a sum that a decision depends on, nor a sum over all
 //! axes.
 
@@ -14,7 +16,7 @@ use super::{Context, Pass};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Term, axis};
-use ad_ir::prim::{Prim, Reduce};
+use ad_ir::prim::{Binary, Prim, Reduce};
 
 /// The maximum size of an axis.
 const MAX_SIZE: i128 = 4;
@@ -31,10 +33,11 @@ const MAX_COST: u32 = 4;
 /// | --- | --- | --- |
 /// | short sum | `sum[2] (m * m)`, axis 2 of size 3 | `(m[.., 0] * m[.., 0] + m[.., 1] * m[.., 1]) + ..` |
 /// | sum in order | `inorder[2] (m * m)`, axis 2 of size 3 | the same sum of parts, in that order |
+/// | short extremum | `max[1] m`, axis 1 of size 3 | `max (max m[.., 0] m[.., 1]) m[.., 2]` |
 /// | components | `sum[1] (m * tr (stack a b c))` | `tr (stack (sum[1] (m[.., 0] * a)) ..)` |
 pub(crate) const PASS: Pass = Pass {
     name: "short_axes",
-    rules: || vec![SHORT_SUM, SUM_IN_ORDER, COMPONENTS],
+    rules: || vec![SHORT_SUM, SUM_IN_ORDER, SHORT_EXTREMUM, COMPONENTS],
     run: |g, roots, cx| roots.map(|all| pass(g, all, cx)),
     simplified: true,
 };
@@ -42,6 +45,7 @@ pub(crate) const PASS: Pass = Pass {
 /// The names of the rules.
 const SHORT_SUM: &str = "short_sum";
 const SUM_IN_ORDER: &str = "sum_in_order";
+const SHORT_EXTREMUM: &str = "short_extremum";
 const COMPONENTS: &str = "components";
 
 fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
@@ -53,10 +57,16 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
             return Some((None, g.scan(*scan)));
         }
         let short = ShortAxis::of(g, t, &exact)?;
-        let why = || format!("(the {} parts of {})", short.size, if short.summed { "a sum" } else { "an axis" });
+        let why =
+            || format!("(the {} parts of {})", short.size, if short.reduced { "a sum or extremum" } else { "an axis" });
         choose(Kind::Unrolling, (t.index(), short.axis), true, why).then_some(())?;
-        if short.summed {
+        if short.reduced {
             let Node::Prim(prim, args) = &rebuilt else { return None };
+            if let Some(op) = extremum(prim) {
+                let parts = short.parts(g, args[0]);
+                let most = parts.into_iter().reduce(|most, part| g.binary(op, most, part))?;
+                return Some((Some(SHORT_EXTREMUM), most));
+            }
             let (rule, from_zero) = match prim {
                 Prim::Reduce(Reduce::FromZero, _) => (SUM_IN_ORDER, true),
                 Prim::Reduce(..) => (SUM_IN_ORDER, false),
@@ -74,24 +84,39 @@ fn pass(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Term> {
     })
 }
 
+/// The operation on two numbers that an extremum repeats.
+fn extremum(prim: &Prim) -> Option<Binary> {
+    match prim {
+        Prim::Reduce(Reduce::Max, _) => Some(Binary::Max),
+        Prim::Reduce(Reduce::Min, _) => Some(Binary::Min),
+        _ => None,
+    }
+}
+
 /// A short axis along which a term is split.
 struct ShortAxis {
-    /// The axis of the summed array if the axis is summed, and otherwise that of the term.
+    /// The axis of the reduced array if the axis is reduced, and otherwise that of the term.
     axis: usize,
     size: usize,
-    summed: bool,
+    reduced: bool,
 }
 
 impl ShortAxis {
-    /// The axis, if a term is split.
+    /// The axis, if a term is split. A sum in order or an extremum keeps its bits.
     fn of(g: &Graph, t: Term, exact: &HashSet<Term>) -> Option<ShortAxis> {
         let Node::Prim(prim, args) = g.node(t) else { return None };
-        let in_order = matches!(prim, Prim::Reduce(Reduce::InOrder | Reduce::FromZero, _));
+        let in_order = matches!(prim, Prim::Reduce(Reduce::InOrder | Reduce::FromZero, _)) || extremum(prim).is_some();
         if !g.elem(t).is_real() || exact.contains(&t) && !in_order {
             return None;
         }
         match prim {
             Prim::Reduce(Reduce::InOrder | Reduce::FromZero, 1) => Self::sum(g, args[0], g.rank(args[0]) - 1),
+            Prim::Reduce(Reduce::Max | Reduce::Min, 1) if args.len() == 1 => {
+                let shape = g.shape(args[0]);
+                let (size, axis) = (short(g, *shape.last()?)?, shape.len() - 1);
+                let long = shape.iter().any(|&n| g.int_value(n).is_none());
+                long.then_some(ShortAxis { axis, size, reduced: true })
+            }
             Prim::Sum(axes) => {
                 let shape = g.shape(args[0]);
                 if let [summed] = axes[..]
@@ -123,14 +148,14 @@ impl ShortAxis {
         let size = short(g, shape[axis])?;
         let long = (0..shape.len()).any(|k| k != axis && g.int_value(shape[k]).is_none());
         let computed = || Varying::along(g, &[(of, axis)]).is_some_and(|v| v.operations > 0);
-        (long && computed()).then_some(ShortAxis { axis, size, summed: true })
+        (long && computed()).then_some(ShortAxis { axis, size, reduced: true })
     }
 
     /// The axis of a sum, if these operands are made of components along it.
     fn components(g: &Graph, t: Term, axis: usize, operands: &[(Term, usize)]) -> Option<ShortAxis> {
         let size = short(g, g.shape(t)[axis])?;
         let varying = Varying::along(g, operands)?;
-        varying.stacked.then_some(ShortAxis { axis, size, summed: false })
+        varying.stacked.then_some(ShortAxis { axis, size, reduced: false })
     }
 
     /// The parts of a term along this axis.
