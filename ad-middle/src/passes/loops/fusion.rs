@@ -17,10 +17,11 @@ use super::inner_sums::accumulates;
 use crate::passes::rewrite::Rewriter;
 use crate::passes::trace;
 use crate::passes::{Context, Pass};
-use ad_ir::analysis::guards::Guards;
+use ad_ir::analysis::guards::{Guard, Guards};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
+use ad_ir::prim::{Cmp, Prim};
 use inner_loops::{Inputs, merge_inner_loops};
 
 /// The pass.
@@ -147,11 +148,16 @@ fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Group> {
     let mut groups: Vec<((Term, Term), Group)> = Vec::new();
     // A loop is newer than those that it reads.
     for candidate in all {
-        let same = |((first, count), _): &((Term, Term), Group)| {
-            *count == candidate.scan.count && guards.get(first) == guards.get(&candidate.t)
+        let count = candidate.scan.count;
+        let conditions = |t: Term| -> Vec<Guard> {
+            let all = guards.get(&t).into_iter().flatten();
+            all.copied().filter(|&guard| !is_nonempty(g, guard, count)).collect()
+        };
+        let same = |((first, other), _): &((Term, Term), Group)| {
+            *other == count && conditions(*first) == conditions(candidate.t)
         };
         let at = groups.iter().position(same).unwrap_or_else(|| {
-            groups.push(((candidate.t, candidate.scan.count), Group::default()));
+            groups.push(((candidate.t, count), Group::default()));
             groups.len() - 1
         });
         let group = &mut groups[at].1;
@@ -161,6 +167,19 @@ fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Group> {
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// Whether a condition says only that a loop with this trip count has iterations. The loop does
+/// nothing where it does not hold.
+fn is_nonempty(g: &Graph, (cond, holds): Guard, count: Term) -> bool {
+    let Node::Prim(Prim::Compare(op), args) = g.node(cond) else { return false };
+    let zero = |t: Term| g.int_value(t) == Some(0);
+    match op {
+        Cmp::Lt => holds && zero(args[0]) && args[1] == count,
+        Cmp::Gt => holds && args[0] == count && zero(args[1]),
+        Cmp::Eq => !holds && ((zero(args[0]) && args[1] == count) || (args[0] == count && zero(args[1]))),
+        _ => false,
+    }
 }
 
 /// Whether an iteration only accumulates into carried values, and runs inner loops. It may save
