@@ -229,7 +229,7 @@ fn one_fixed_inside(g: &mut Graph, scan: &Scan) -> Option<Vec<Term>> {
     None
 }
 
-/// The largest terms of a body that have expensive scalar functions in them, that need no value
+/// The largest numbers of a body that have expensive scalar functions in them, that need no value
 /// which varies, and that are evaluated in each iteration. `open` tells which terms read a
 /// parameter.
 fn fixed_functions(
@@ -255,10 +255,11 @@ fn fixed_functions(
             continue;
         }
         let mut visit = |c: Term| {
-            if needs[&c] {
-                stack.push(c);
-            } else if open[&c] && expensive[&c] && is_number(c) && g.free(c).is_empty() {
+            let fixed = !needs[&c] && open[&c] && expensive[&c];
+            if fixed && is_number(c) && g.free(c).is_empty() {
                 found.insert(c);
+            } else if needs[&c] || fixed {
+                stack.push(c);
             }
         };
         match g.node(t) {
