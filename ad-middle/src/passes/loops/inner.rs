@@ -23,6 +23,7 @@ use ad_ir::prim::{Cmp, Prim};
 /// | fixed | a loop in the body that reads nothing of the iteration | a capture, under the condition that there is an iteration |
 /// | fixed inside | in an inner loop a loop that reads captures and rows which are the same in each outer iteration | rows that the inner loop consumes, which are fixed then |
 /// | fixed functions | the same of a term with an expensive function in it | the same |
+/// | functions of rows | in a recurrence, a number with an expensive function in it that reads rows and captures only | rows that the loop consumes |
 /// | sums | an inner recurrence that also adds to a number that the outer loop carries | it adds up from zero, and the outer loop adds the result |
 /// | beside arrays | an inner recurrence of scalars that reads no carried value of the outer loop, whose iterations also compute arrays with more axes | rows of a loop of its own |
 pub(crate) const PASS: Pass = Pass {
@@ -30,7 +31,10 @@ pub(crate) const PASS: Pass = Pass {
     rules: || vec!["inner_loops"],
     run: |g, roots, cx| {
         let exact = cx.exact(g);
-        roots.map(|all| pass(g, all, (0, &exact), cx))
+        roots.map(|all| {
+            let all = pass(g, all, (0, &exact), cx);
+            recurrences(g, &all, false, cx)
+        })
     },
     simplified: true,
 };
@@ -316,6 +320,47 @@ fn beside_arrays(g: &mut Graph, scan: &mut Scan) {
             parts.extend(own);
         }
     }
+    if !parts.is_empty() {
+        let arrays = rows(g, scan, &parts);
+        consume(g, scan, &parts, &arrays);
+    }
+}
+
+/// The roots with [`functions_of_rows`] in all loops. This comes after [`pass`], since what is
+/// fixed leaves the outer loops too.
+fn recurrences(g: &mut Graph, roots: &[Term], inside: bool, cx: &mut Context) -> Vec<Term> {
+    Rewriter::new(&*cx.get::<Fixed>(g, roots)).run(g, roots, |g, t, done| {
+        let Node::Scan(mut scan) = with_rewritten_children(g, t, done) else { return None };
+        scan.body.results = recurrences(g, &scan.body.results, true, cx).into();
+        if is_plain(&scan) && !g.has_checkpoints(&scan) {
+            functions_of_rows(g, &mut scan, inside);
+        }
+        Some(g.scan(*scan))
+    })
+}
+
+/// Expensive functions in a recurrence that do not depend on its carried values. Outside of it they
+/// are computed in whole vectors, and the reverse pass reads the same rows. An outer loop over
+/// items is done in blocks, in which the functions are vectorised anyway. So in an outer loop only
+/// functions of products leave, which become a product of matrices.
+fn functions_of_rows(g: &mut Graph, scan: &mut Scan, inside: bool) {
+    let results = scan.body.results.clone();
+    let (carries, first_row) = (scan.init.len(), scan.init.len() + scan.captures.len());
+    let carried = depends(g, &results, |k| k < carries);
+    let of_step = depends(g, &results, |k| k >= first_row);
+    let found = fixed_functions(g, &results, &of_step, &carried);
+    let why = || "(a function of rows in a recurrence)".into();
+    let moves = |t: &Term| {
+        let parts = g.reachable(&[*t]);
+        // An inner loop stays with what else reads it.
+        let has_loop = parts.iter().any(|u| matches!(g.node(*u), Node::Scan(_)));
+        let has_product = parts.iter().any(|u| matches!(g.node(*u), Node::Prim(Prim::Contract(_), _)));
+        carries > 0
+            && !has_loop
+            && (!inside || has_product)
+            && choose(Kind::LoopDistribution, (t.index(), first_row), true, why)
+    };
+    let parts: Vec<Term> = found.into_iter().filter(|t| moves(t)).collect();
     if !parts.is_empty() {
         let arrays = rows(g, scan, &parts);
         consume(g, scan, &parts, &arrays);
