@@ -101,7 +101,7 @@ fn arnoldi(a: &Array2<f64>, b: &Array1<f64>, steps: usize) -> f64 {
     let mut q: Vec<Array1<f64>> = vec![];
     let mut v = b / b.dot(b).sqrt();
     let mut s = 0.0;
-    for _ in 0..steps {
+    for _ in 0..steps.min(3) {
         let mut w = a.dot(&v);
         for u in q.iter() {
             let c = u.dot(&w);

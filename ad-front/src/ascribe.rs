@@ -83,8 +83,22 @@ impl<'a> Lower<'a> {
         if (found.0, found.1) == (elem, rank) {
             return Ok(found.2);
         }
+        if let Some(empty) = self.without_elements(&found.2, elem).filter(|_| found.1 == rank) {
+            return Ok(empty);
+        }
         let (found, wanted) = (self.describe(&found.2), self.words(elem, rank));
         Err(self.error(range, catalogue::declared(&wanted, &found)))
+    }
+
+    /// An array that has no elements, such as that of `vec![Vec::new(); n]`, with another type of
+    /// elements. `None` if it may have elements.
+    fn without_elements(&mut self, array: &Value<'a>, elem: Elem) -> Option<Value<'a>> {
+        let (Value::Term(t) | Value::Nested(t, _)) = *array else { return None };
+        let shape = self.g.shape(t).to_vec();
+        shape.iter().any(|&n| self.g.int_value(n) == Some(0)).then_some(())?;
+        let zero = self.g.zero(elem);
+        let none = self.g.broadcast(zero, &shape);
+        Some(Value::nested(&self.g, none, array.levels()))
     }
 
     /// A constant outside of the function that is annotated as an array: `let w: [f64; 3] = W;`,

@@ -62,6 +62,7 @@ const COLLECTED: &[Miss] = &[
         "a test of all items of a group goes on to its end, where the function stops at the item that decides",
     ),
     ("v . scaled_add (- d , b)", STEPS_AGAIN),
+    ("s -= row [k] * if i == j { row [k] } else { l [j] [k] }", STEPS_AGAIN),
     ("chebyshev (v * state , (i + n) % 5)", "a call of a function that calls itself has a record"),
 ];
 
