@@ -14,6 +14,16 @@
 
 #[path = "ordinary/finance.rs"]
 mod finance;
+#[path = "ordinary/fourth_extra.rs"]
+mod fourth_extra;
+#[path = "ordinary/fourth_fields.rs"]
+mod fourth_fields;
+#[path = "ordinary/fourth_models.rs"]
+mod fourth_models;
+#[path = "ordinary/fourth_scenes.rs"]
+mod fourth_scenes;
+#[path = "ordinary/fourth_series.rs"]
+mod fourth_series;
 #[path = "ordinary/graphs.rs"]
 mod graphs;
 #[path = "measure/turns.rs"]
@@ -153,6 +163,11 @@ fn main() {
     third_points::rows(&mut table);
     third_models::rows(&mut table);
     third_steps::rows(&mut table);
+    fourth_fields::rows(&mut table);
+    fourth_series::rows(&mut table);
+    fourth_scenes::rows(&mut table);
+    fourth_models::rows(&mut table);
+    fourth_extra::rows(&mut table);
     let count = table.logarithms.len();
     let mean = (table.logarithms.iter().sum::<f64>() / count.max(1) as f64).exp();
     let mut end = String::new();
