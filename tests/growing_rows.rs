@@ -194,6 +194,35 @@ fn an_option_of_an_array_is_none_before_the_loop() {
     assert_eq!(nearest_row_value_and_grad(&matrix(1, 3)), (0.0, Array2::zeros((1, 3))));
 }
 
+/// A helper for matrices of two widths: its rows and the best row have the sizes of each call.
+#[differentiate(grad, jvp)]
+fn of_two_widths(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    fn products(x: &Array2<f64>) -> f64 {
+        let mut rows: Vec<Vec<f64>> = Vec::new();
+        let mut best = None;
+        let mut s = 0.0;
+        for i in 0..x.nrows() {
+            let v = x.row(i).to_vec();
+            for row in &rows {
+                s += row[0] * v[1];
+            }
+            if v[0] > 0.5 {
+                best = Some(x.row(i).to_owned());
+            }
+            rows.push(v);
+        }
+        s + best.map_or(0.0, |row| row.dot(&row))
+    }
+    let twice = |x: &Array2<f64>| products(x) * products(&(x * 2.0));
+    products(a) + twice(b)
+}
+
+#[test]
+fn a_helper_has_rows_of_each_callers_size() {
+    ad::check_grad!(of_two_widths(&matrix(3, 4), &matrix(4, 2)));
+    ad::check_grad!(of_two_widths(&matrix(2, 3), &matrix(3, 3)));
+}
+
 /// A matrix of `rows` rows without two equal numbers.
 fn matrix(rows: usize, columns: usize) -> Array2<f64> {
     Array2::from_shape_fn((rows, columns), |(i, j)| ((3 * i + 7 * j + 1) as f64).sin() + if i == j { 2.0 } else { 0.0 })

@@ -96,6 +96,7 @@ impl<'a> Lower<'a> {
     ) -> Lowered<Value<'a>> {
         // The type of the result may name sizes that the arguments have.
         let mut scope = closure.scope.clone();
+        self.state.nesting.enter_call(self.state.source.address());
         let result = self.inside(closure, range, |me| {
             me.infer_sizes(closure, args, range)?;
             me.infer_type_params(closure, args)?;
@@ -113,6 +114,7 @@ impl<'a> Lower<'a> {
             })?;
             me.body(closure.body)
         });
+        self.state.nesting.leave_call();
         let value = result?;
         let Some(ty) = closure.output else { return Ok(value) };
         let outer = self.state.names.enter(scope);

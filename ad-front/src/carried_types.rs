@@ -46,6 +46,19 @@ impl CarriedSize {
     }
 }
 
+impl CarriedType {
+    /// Whether a size in it is not a literal.
+    pub(super) fn has_formulas(&self) -> bool {
+        match self {
+            CarriedType::Scalar(_) => false,
+            CarriedType::Array(_, sizes, _) => sizes.iter().any(|size| !matches!(size, CarriedSize::Literal(_))),
+            CarriedType::Tuple(parts) | CarriedType::Struct(_, parts) => parts.iter().any(CarriedType::has_formulas),
+            CarriedType::Enum(_, variants) => variants.iter().flatten().flatten().any(CarriedType::has_formulas),
+            CarriedType::Option(inner) => inner.has_formulas(),
+        }
+    }
+}
+
 /// The subject of a message about a carried value.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum CarriedName<'n> {

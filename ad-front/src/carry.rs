@@ -155,6 +155,7 @@ impl<'a> Lower<'a> {
             }
             Value::None => {
                 key.next_leaf();
+                let key = &key.in_calls(self.state.nesting.calls());
                 match self.inference.known(key).cloned() {
                     Some(Inferred::Type(kind)) => {
                         let form = self.dummy(&kind, out);

@@ -95,6 +95,7 @@ impl<'a> Lower<'a> {
                 _ => Ok(None),
             },
             Value::List(parts) if parts.is_empty() => {
+                let key = &key.in_calls(self.state.nesting.calls());
                 let mut leaves = Leaves::default();
                 let said = match self.growable.annotated_type(parts).cloned() {
                     Some(TypeTree::List(_, element)) => self.zero_of(&element, false),

@@ -19,12 +19,14 @@ use ad_ir::memory_order::AxisOrder;
 use ad_ir::prim::Prim;
 
 /// Identifies a literal or a carried leaf: the address of the loop's syntax node, the variable, and
-/// the index of the leaf.
+/// the index of the leaf. In the body of a helper, sizes are those of one call, so the calls are
+/// part of the key of a type with sizes that are not literals.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct InferenceKey {
     address: usize,
     name: Rc<str>,
     leaf: usize,
+    calls: Rc<[usize]>,
 }
 
 /// The information that a run has inferred for a literal, a `None`, a `Vec` or an array.
@@ -45,17 +47,22 @@ pub(crate) type Findings = SortedMap<InferenceKey, Inferred>;
 impl InferenceKey {
     /// The key of a variable in a loop. `at` is the loop's syntax node.
     pub(crate) fn new<T>(at: &T, name: &str) -> Self {
-        InferenceKey { address: std::ptr::from_ref(at) as usize, name: name.into(), leaf: 0 }
+        InferenceKey::at_address(std::ptr::from_ref(at) as usize, name)
     }
 
     /// The key of a literal with a given address.
     pub(crate) fn at_address(address: usize, name: &str) -> Self {
-        InferenceKey { address, name: name.into(), leaf: 0 }
+        InferenceKey { address, name: name.into(), leaf: 0, calls: [].into() }
     }
 
     /// The key of another variable of the same loop.
     pub(crate) fn for_variable(&self, name: &str) -> Self {
-        InferenceKey { address: self.address, name: name.into(), leaf: 0 }
+        InferenceKey::at_address(self.address, name)
+    }
+
+    /// The key of the same in these calls, each given by the number of its location.
+    pub(crate) fn in_calls(&self, calls: &[usize]) -> Self {
+        InferenceKey { calls: calls.into(), ..self.clone() }
     }
 
     /// Goes to the next leaf of the variable.
@@ -95,14 +102,14 @@ impl Inference {
         !self.now.is_empty()
     }
 
-    /// The finding of an earlier run.
+    /// The finding of an earlier run: for these calls, or for all.
     pub(crate) fn known(&self, key: &InferenceKey) -> Option<&Inferred> {
-        self.before.get(key)
+        self.before.get(key).or_else(|| self.before.get(&key.in_calls(&[])))
     }
 
     /// Whether an earlier run has found something.
     pub(crate) fn is_known(&self, key: &InferenceKey) -> bool {
-        self.before.contains_key(key)
+        self.known(key).is_some()
     }
 
     /// The finding of this run, or else that of an earlier one.
@@ -115,7 +122,9 @@ impl Inference {
     pub(crate) fn note(&mut self, key: &InferenceKey, found: Inferred) -> bool {
         let news = !self.is_known(key);
         if news {
-            self.now.insert(key.clone(), found);
+            let one_call = matches!(&found, Inferred::Type(kind) if kind.has_formulas());
+            let key = if one_call { key.clone() } else { key.in_calls(&[]) };
+            self.now.insert(key, found);
         }
         news
     }

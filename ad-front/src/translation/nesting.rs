@@ -19,6 +19,8 @@ restored! {
         depth: u32,
         /// The functions of `impl` blocks whose bodies are being lowered, by their addresses.
         active: Vec<usize>,
+        /// The calls whose bodies are being lowered at the call, by the numbers of their locations.
+        calls: Vec<usize>,
         /// How often derivatives inside of the function differentiate what is being lowered.
         inner_order: usize,
     }
@@ -68,6 +70,21 @@ impl Nesting {
     /// Whether the body of a function of an `impl` block is being lowered.
     pub(crate) fn is_active(&self, address: usize) -> bool {
         self.active.contains(&address)
+    }
+
+    /// Enters the body of a function that is lowered at this call.
+    pub(crate) fn enter_call(&mut self, location: usize) {
+        self.calls.push(location);
+    }
+
+    /// Leaves the body.
+    pub(crate) fn leave_call(&mut self) {
+        self.calls.pop();
+    }
+
+    /// The calls whose bodies are being lowered.
+    pub(crate) fn calls(&self) -> &[usize] {
+        &self.calls
     }
 
     /// How often derivatives inside of the function differentiate what is being lowered.
