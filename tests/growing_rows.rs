@@ -194,6 +194,47 @@ fn an_option_of_an_array_is_none_before_the_loop() {
     assert_eq!(nearest_row_value_and_grad(&matrix(1, 3)), (0.0, Array2::zeros((1, 3))));
 }
 
+/// Each step takes its row from one of two matrices. The cotangent of a row is that of either.
+#[differentiate(grad, jvp)]
+fn alternating(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    let mut s = 0.0;
+    for i in 0..a.nrows() {
+        if i % 2 == 0 {
+            rows.push(a.row(i).to_vec());
+        } else {
+            rows.push(b.row(i).to_vec());
+        }
+        s += rows[i / 2][0] * rows[rows.len() - 1].iter().sum::<f64>();
+    }
+    s
+}
+
+/// The same with rows that are there before the loop.
+#[differentiate(grad, jvp)]
+fn alternating_in_place(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let mut rows = vec![vec![0.0; a.ncols()]; a.nrows()];
+    let mut s = 0.0;
+    for i in 0..a.nrows() {
+        if i % 2 == 0 {
+            rows[i] = a.row(i).to_vec();
+        } else {
+            rows[i] = b.row(i).to_vec();
+        }
+        s += rows[i / 2][0] * rows[i].iter().sum::<f64>();
+    }
+    s
+}
+
+#[test]
+fn a_row_is_that_of_one_of_two_matrices() {
+    for rows in 1..7 {
+        let (a, b) = (matrix(rows, 3), matrix(rows, 3) * 0.7 + 0.1);
+        ad::check_grad!(alternating(&a, &b));
+        ad::check_grad!(alternating_in_place(&a, &b));
+    }
+}
+
 /// A helper for matrices of two widths: its rows and the best row have the sizes of each call.
 #[differentiate(grad, jvp)]
 fn of_two_widths(a: &Array2<f64>, b: &Array2<f64>) -> f64 {

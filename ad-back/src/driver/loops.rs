@@ -22,6 +22,7 @@ use super::super::rust::Expr;
 use super::super::store::{Class, alias_of, is_broadcast};
 use super::memory::{Storage, flat};
 use super::state::Driver;
+use ad_ir::analysis::guards::parts;
 use ad_ir::analysis::zeros::is_blank;
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::Prim;
@@ -515,20 +516,22 @@ impl Driver<'_> {
 
     /// The term that a statement computes directly into the memory of a row. It is the row itself;
     /// or, if the row is a conditional with a zero branch and the memory is zero already, the other
-    /// branch.
+    /// branch. That branch must then be computed under the condition only.
     fn written(&self, l: &Loop, r: &Rows) -> Option<Term> {
         let plan = self.plan;
-        let (mut t, mut uses) = (r.row, 0);
-        while let (Node::Cond { then, other, .. }, true) = (self.g.node(t), self.memory.fresh.contains(&r.all)) {
+        let (mut t, mut uses, mut conditions) = (r.row, 0, Vec::new());
+        while let (Node::Cond { cond, then, other }, true) = (self.g.node(t), self.memory.fresh.contains(&r.all)) {
             if plan.uses.get(&t) != Some(&1) {
                 return None;
             }
             uses = 1;
-            t = match (is_blank(self.g, *then), is_blank(self.g, *other)) {
-                (false, true) => *then,
-                (true, false) => *other,
+            let (branch, holds) = match (is_blank(self.g, *then), is_blank(self.g, *other)) {
+                (false, true) => (*then, true),
+                (true, false) => (*other, false),
                 _ => return None,
             };
+            conditions.push((*cond, holds));
+            t = branch;
         }
         let own = plan.scopes.of(t);
         let here = own > 0 && plan.loops.all[own - 1].step == l.step;
@@ -538,16 +541,25 @@ impl Driver<'_> {
             return None;
         }
         if let Some((n, LeafRole::Rows(_))) = plan.loops.role(t) {
-            return (plan.scopes.parent[n] == own).then_some(t);
+            let alone = conditions.is_empty() || plan.uses.get(&t) == Some(&1);
+            return (alone && plan.scopes.parent[n] == own).then_some(t);
         }
         let form = match self.g.node(t) {
             Node::Param(..) | Node::Cond { .. } | Node::Scatter { .. } | Node::Prim(Prim::Onto(..), _) => false,
             _ => alias_of(self.g, &plan.class, t).is_none() && !plan.own_rows.contains_key(&t),
         };
-        let computed = plan.bodies[own - 1].iter().any(|&k| match &plan.steps[k].work {
-            Work::Whole(u) => *u == t,
-            Work::Nest { items, .. } => items.contains(&t),
-            _ => false,
+        let computed = plan.bodies[own - 1].iter().any(|&k| {
+            let computes = match &plan.steps[k].work {
+                Work::Whole(u) => *u == t,
+                Work::Nest { items, .. } => items.contains(&t),
+                _ => false,
+            };
+            let guard = &plan.steps[k].guard;
+            let given = |&condition: &Guard| {
+                let parts = parts(self.g, condition);
+                guard.contains(&condition) || !parts.is_empty() && parts.iter().all(|part| guard.contains(part))
+            };
+            computes && conditions.iter().all(given)
         });
         (form && computed && plan.class(t) == Class::Buffer).then_some(t)
     }
