@@ -151,20 +151,6 @@ impl<'a> Kernel<'a> {
         &self.nodes[id as usize]
     }
 
-    /// Whether a node depends on the index of a loop.
-    pub(super) fn mentions(&self, id: Id, index: usize) -> bool {
-        let mut stack = vec![id];
-        let mut seen = HashSet::new();
-        while let Some(id) = stack.pop() {
-            match &self.node(id).op {
-                Op::Var(v) if usize::from(*v) == index => return true,
-                op if seen.insert(id) => stack.extend(operands(op)),
-                _ => {}
-            }
-        }
-        false
-    }
-
     pub(super) fn op(&mut self, op: Op) -> Id {
         if let Some(&id) = self.interned.get(&op) {
             return id;

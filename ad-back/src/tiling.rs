@@ -20,10 +20,9 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use super::in_range::InRange;
-use super::items::{Item, items, members};
+use super::items::Item;
 use super::kernel::{Kernel, Op};
 use super::plan::{Guard, ItemAxis, Plan, Step, TiledStatements, Work};
-use super::split::prefix;
 use super::store::Class;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Put, Term};
@@ -408,8 +407,7 @@ impl TileFinder<'_> {
         if let Some(known) = self.forms.borrow().get(&(s, to.0, to.1)) {
             return known.clone();
         }
-        let made = blocked(self.g, self.plan, self.hints, to, (domain, items), (s, &SortedMap::new()))
-            .filter(|_| !self.ends_with_item(s, to.0, (domain, items)));
+        let made = blocked(self.g, self.plan, self.hints, to, (domain, items), (s, &SortedMap::new()));
         let form = made.map(|made| {
             let summed = |t: &Term| made.items.iter().any(|i| sums_over_items(i, *t));
             let (late, rows) = items.iter().copied().partition(summed);
@@ -417,19 +415,6 @@ impl TileFinder<'_> {
         });
         self.forms.borrow_mut().insert((s, to.0, to.1), form.clone());
         form
-    }
-
-    /// Whether the innermost loop of a nest ends where the item decides, as the keys that an item
-    /// of causal attention reads do. In a block the items are the innermost loop, so the loop
-    /// around it would run to the end of the axis for each of them.
-    fn ends_with_item(&self, s: usize, n: Term, (domain, terms): (&[Term], &[Term])) -> bool {
-        let Some(axis) = self.plan.axis_of_items(domain, n).filter(|_| self.plan.squares.contains_key(&n)) else {
-            return false;
-        };
-        let mut kernel = Kernel::new(self.g, self.plan, self.hints, domain.to_vec(), members(self.g, terms));
-        let identity = kernel.identity().to_vec();
-        let Ok((made, _)) = items(self.g, self.plan, &mut kernel, (domain, &identity), terms, s) else { return false };
-        prefix(&kernel, &made, true).is_some_and(|found| found.kernel.mentions(found.end, axis))
     }
 
     /// Whether a block has what a nest over these sizes reads.

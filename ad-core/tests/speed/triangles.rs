@@ -142,30 +142,3 @@ fn a_short_loop_stays_a_loop() {
     );
     assert!(whole_rows(&plan).is_empty(), "{plan:#?}");
 }
-
-/// In a block of items, the loop over the keys would run to the last key for each item.
-#[test]
-fn causal_attention_ends_at_the_item() {
-    let plan = gradient(
-        quote!(),
-        quote! {
-            fn f(q: &Array2<f64>, k: &Array2<f64>, v: &Array2<f64>) -> f64 {
-                let mut total = 0.0;
-                for i in 0..q.nrows() {
-                    let scores: Array1<f64> = (0..=i).map(|j| q.row(i).dot(&k.row(j))).collect();
-                    let e = scores.mapv(|s| s.exp());
-                    let weights = &e / e.sum();
-                    let mut out = Array1::zeros(v.ncols());
-                    for j in 0..=i {
-                        out.scaled_add(weights[j], &v.row(j));
-                    }
-                    total += out.dot(&out);
-                }
-                total
-            }
-        },
-    );
-    let pairs: Vec<_> = plan.nests.iter().filter(|n| n.verb == "compute" && n.loops == 2).collect();
-    assert!(pairs.iter().any(|n| n.part == PartSummary::Ragged), "{plan:#?}");
-    assert!(pairs.iter().all(|n| !n.tiled), "{plan:#?}");
-}
