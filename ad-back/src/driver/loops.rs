@@ -22,12 +22,15 @@ use super::super::rust::Expr;
 use super::super::store::{Class, alias_of, is_broadcast};
 use super::memory::{Storage, flat};
 use super::state::Driver;
-use ad_ir::analysis::guards::parts;
+use ad_ir::analysis::guards::decided;
 use ad_ir::analysis::zeros::is_blank;
 use ad_ir::ir::{Node, Term};
 use ad_ir::prim::Prim;
 use ad_ir::rust_types::static_type;
 use ad_middle::passes::lowering::opened::{Carry, LeafRole, Loop, RowGrowth, Rows};
+
+/// The maximum nesting of conditions that are examined.
+const MAX_NESTING: usize = 8;
 
 impl Driver<'_> {
     /// Declares the memory of an array that an iteration computes, before the outermost loop.
@@ -555,10 +558,7 @@ impl Driver<'_> {
                 _ => false,
             };
             let guard = &plan.steps[k].guard;
-            let given = |&condition: &Guard| {
-                let parts = parts(self.g, condition);
-                guard.contains(&condition) || !parts.is_empty() && parts.iter().all(|part| guard.contains(part))
-            };
+            let given = |&(cond, holds): &Guard| decided(self.g, cond, guard, MAX_NESTING) == Some(holds);
             computes && conditions.iter().all(given)
         });
         (form && computed && plan.class(t) == Class::Buffer).then_some(t)

@@ -188,14 +188,14 @@ impl Driver<'_> {
 
     pub(super) fn part_of_items(&self, block: &TileLoop, t: Term, out: bool, names: &mut Vec<Term>) -> TokenStream {
         names.push(t);
-        let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
-        let numbers = self.in_block(t, (block.n, &block.count), names);
         let and = if out { quote!(&mut) } else { quote!(&) };
         if block.packed.contains_key(&t) || block.private.contains(&t) {
+            let name = block.packed.get(&t).unwrap_or_else(|| self.rows_of(block, t));
+            let numbers = self.in_block(t, (block.n, &block.count), names);
             quote!(#and #name[..#numbers])
         } else {
-            let start = self.in_block(t, (block.n, block.first_of(t)), names);
-            quote!(#and #name[#start..][..#numbers])
+            let rows = self.rows_in_place(block, t, names);
+            quote!(#and #rows)
         }
     }
 
@@ -359,12 +359,17 @@ impl Driver<'_> {
                 let count = &block.count;
                 Some(quote!(#count))
             }
-            Arg::Buffer(t) if is_over(self.g, t, block.n) && self.g.rank(t) > 1 && !block.private.contains(&t) => {
-                Some(self.rows_in_place(block, t, names))
+            Arg::Buffer(t) => {
+                let over = is_over(self.g, t, block.n);
+                // Only a scatter has leading rows, and it reads them as they are outside of the
+                // block.
+                let in_place = over && self.g.rank(t) > 1 && !block.private.contains(&t);
+                if in_place || !over && block.leading.contains(&t) {
+                    let rows = self.rows_in_place(block, t, names);
+                    return Some(quote!(&#rows));
+                }
+                over.then(|| self.part(block, t, false, names))
             }
-            Arg::Buffer(t) if is_over(self.g, t, block.n) => Some(self.part(block, t, false, names)),
-            // Only a scatter has such arrays, and it reads them as they are outside of the block.
-            Arg::Buffer(t) if block.leading.contains(&t) => Some(self.rows_in_place(block, t, names)),
             _ => None,
         }
     }
@@ -374,7 +379,7 @@ impl Driver<'_> {
         let [numbers, start] = [&block.count, block.first_of(t)].map(|items| self.in_block(t, (block.n, items), names));
         names.push(t);
         let name = self.rows_of(block, t);
-        quote!(&#name[#start..][..#numbers])
+        quote!(#name[#start..][..#numbers])
     }
 
     /// Extrema of the items of a block.

@@ -17,11 +17,10 @@ use super::inner_sums::accumulates;
 use crate::passes::rewrite::Rewriter;
 use crate::passes::trace;
 use crate::passes::{Context, Pass};
-use ad_ir::analysis::guards::{Guard, Guards};
+use ad_ir::analysis::guards::{Guard, Guards, states_size};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Body, Graph, Node, Scan, Term, Type};
-use ad_ir::prim::{Cmp, Prim};
 use inner_loops::{Inputs, merge_inner_loops};
 
 /// The pass.
@@ -149,9 +148,10 @@ fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Group> {
     // A loop is newer than those that it reads.
     for candidate in all {
         let count = candidate.scan.count;
+        // A loop does nothing where it has no iterations, so that is no condition of it.
         let conditions = |t: Term| -> Vec<Guard> {
-            let all = guards.get(&t).into_iter().flatten();
-            all.copied().filter(|&guard| !is_nonempty(g, guard, count)).collect()
+            let all = guards.get(&t).into_iter().flatten().copied();
+            all.filter(|&(cond, holds)| states_size(g, cond) != Some((count, holds))).collect()
         };
         let same = |((first, other), _): &((Term, Term), Group)| {
             *other == count && conditions(*first) == conditions(candidate.t)
@@ -167,19 +167,6 @@ fn groups(g: &mut Graph, roots: &[Term], cx: &mut Context) -> Vec<Group> {
         }
     }
     groups.into_iter().map(|(_, group)| group).collect()
-}
-
-/// Whether a condition says only that a loop with this trip count has iterations. The loop does
-/// nothing where it does not hold.
-fn is_nonempty(g: &Graph, (cond, holds): Guard, count: Term) -> bool {
-    let Node::Prim(Prim::Compare(op), args) = g.node(cond) else { return false };
-    let zero = |t: Term| g.int_value(t) == Some(0);
-    match op {
-        Cmp::Lt => holds && zero(args[0]) && args[1] == count,
-        Cmp::Gt => holds && args[0] == count && zero(args[1]),
-        Cmp::Eq => !holds && ((zero(args[0]) && args[1] == count) || (args[0] == count && zero(args[1]))),
-        _ => false,
-    }
 }
 
 /// Whether an iteration only accumulates into carried values, and runs inner loops. It may save
