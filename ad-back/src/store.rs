@@ -368,7 +368,7 @@ fn visit(
     let is_row = matches!(g.node(t), Node::Gather { src, vars, index, .. }
         if vars.is_empty() && row_of(index) && here > 0 && scopes.of(*src) == scopes.parent[here - 1]);
     let streamed = shared.streamed || is_row;
-    let moved = moved_elements(g, t, readers);
+    let moved = moved_elements(g, loops, t, readers);
     let mut read = |c: Term, context: u32, force: bool| {
         let to = &mut readers[c];
         to.reused |= shared.reused || (!streamed && scopes.of(c) != here);
@@ -530,23 +530,23 @@ fn visit_operands(
 /// If the term is a scatter into an array that a loop carries: the terms that read elements of this
 /// array and from which the scattered elements are computed. Scalars do not count, and neither does
 /// what is stored in any case, since these are computed before.
-fn moved_elements(g: &Graph, t: Term, readers: &TermTable<Readers>) -> Vec<Term> {
+fn moved_elements(g: &Graph, loops: &Loops, t: Term, readers: &TermTable<Readers>) -> Vec<Term> {
     let Node::Scatter { dst, src, .. } = g.node(t) else { return Vec::new() };
-    let array = innermost(g, *dst);
-    let (mut found, mut seen) = (Vec::new(), HashSet::new());
-    if g.rank(*src) == 0 || is_broadcast(g, *src) || !matches!(g.node(array), Node::Param(..)) {
-        return found;
+    if g.rank(*src) == 0 || is_broadcast(g, *src) {
+        return Vec::new();
     }
+    let Some(array) = carried_array(g, loops, *dst) else { return Vec::new() };
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
     let mut stack = vec![*src];
     while let Some(t) = stack.pop() {
         // An array with other size terms has the memory of its operand.
         let renamed = matches!(g.node(t), Node::Prim(Prim::Recast | Prim::Reshape, _));
         let before = g.free(t).is_empty() && g.rank(t) == 0 || t != *src && readers[t].forced && !renamed;
-        if is_state(g, array, t) {
+        if is_state(g, loops, array, t) {
             found.push(t);
         } else if t > array && !before && seen.insert(t) {
             let mut reads = false;
-            g.node(t).for_each_child(|c| reads |= is_state(g, array, c));
+            g.node(t).for_each_child(|c| reads |= is_state(g, loops, array, c));
             if reads {
                 found.push(t);
             } else {
@@ -558,23 +558,42 @@ fn moved_elements(g: &Graph, t: Term, readers: &TermTable<Readers>) -> Vec<Term>
 }
 
 /// Whether a term is a carried array or a later state of it, which has the same memory.
-fn is_state(g: &Graph, array: Term, t: Term) -> bool {
+fn is_state(g: &Graph, loops: &Loops, array: Term, t: Term) -> bool {
     let (mut stack, mut seen) = (vec![t], HashSet::new());
     while let Some(t) = stack.pop() {
-        match *g.node(t) {
-            _ if t == array => return true,
-            _ if t < array || !seen.insert(t) => {}
-            Node::Cond { then, other, .. } if g.rank(t) > 0 => stack.extend([then, other]),
-            _ => stack.extend(g.destination(t)),
+        if t == array {
+            return true;
+        }
+        // A later state has a larger number, except for what a loop leaves.
+        if (t > array || loops.begun(t).is_some()) && seen.insert(t) {
+            push_earlier_states(g, loops, t, &mut stack);
         }
     }
     false
 }
 
-/// The array at the bottom of a chain of scatters.
-fn innermost(g: &Graph, mut t: Term) -> Term {
-    while let Node::Scatter { dst, .. } = g.node(t) {
-        t = *dst;
+/// The carried array of which a term is the same or a later state. `None` if there is none, or if
+/// it may be one of several.
+fn carried_array(g: &Graph, loops: &Loops, t: Term) -> Option<Term> {
+    let (mut stack, mut seen) = (vec![t], HashSet::new());
+    let mut found = None;
+    while let Some(t) = stack.pop() {
+        if matches!(g.node(t), Node::Param(..)) && loops.begun(t).is_none() {
+            if found.is_some_and(|other| other != t) {
+                return None;
+            }
+            found = Some(t);
+        } else if seen.insert(t) {
+            push_earlier_states(g, loops, t, &mut stack);
+        }
     }
-    t
+    found
+}
+
+/// The states from which this one is made by an update, a loop or a choice.
+fn push_earlier_states(g: &Graph, loops: &Loops, t: Term, stack: &mut Vec<Term>) {
+    match *g.node(t) {
+        Node::Cond { then, other, .. } if g.rank(t) > 0 => stack.extend([then, other]),
+        _ => stack.extend(g.destination(t).or_else(|| Some(loops.begun(t)?.1.init))),
+    }
 }

@@ -579,7 +579,7 @@ fn examples(rule: &str) -> Vec<Example> {
         | "scatter.update.between"
         | "update.add.masked"
         | "update.pad" => placed::examples(rule),
-        "compare.limit" | "compare.iota" => compared::examples(rule),
+        "compare.limit" | "compare.iota" | "reduce.literal" => compared::examples(rule),
         "gather.flat" | "scatter.flat" => flat::examples(rule),
         "mul_zero.constant" | "mul_zero.indicator" | "mul_zero.powers" | "mul_zero.chain" | "mul_zero.same" => {
             masked::examples(rule)

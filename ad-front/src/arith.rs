@@ -260,6 +260,7 @@ impl<'a> Lower<'a> {
                 }
                 Ok(Value::Enum(std::rc::Rc::new(EnumValue { of: x.of, tag, payloads: payloads.into() })))
             }
+            (Value::Ordering(x), Value::Ordering(y)) => Ok(Value::Ordering(self.chosen_order(how, x, y))),
             (Value::Node(x), Value::Node(y)) if x.is_like(y) => Ok(x.at(self.choose(how, x.at, y.at))),
             (Value::DynamicPart(_), Value::DynamicPart(_) | Value::Term(_) | Value::Matrix(_))
             | (Value::Term(_) | Value::Matrix(_), Value::DynamicPart(_)) => {

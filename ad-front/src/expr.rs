@@ -6,6 +6,7 @@ use quote::ToTokens;
 use syn::{Expr, Lit, UnOp};
 
 use super::lower::Lower;
+use super::order::Sign;
 use super::place::Place;
 use super::refuse;
 use super::table::{self, On};
@@ -259,10 +260,9 @@ impl<'a> Lower<'a> {
         }
         if let [.., of, name] = &names[..]
             && of == "Ordering"
-            && let Some(by) = ["Less", "Equal", "Greater"].iter().position(|n| n == name)
+            && let Some(sign) = Sign::named(name)
         {
-            let (one, by) = (self.g.lit_usize(1), self.g.lit_usize(by));
-            return Ok(Value::Ordering(super::order::KeyPairs(vec![(by, one)])));
+            return Ok(Value::Ordering(self.constant_order(sign)));
         }
         if let Some(upper) = super::linalg::uplo(&p.path) {
             return Ok(Value::Term(self.g.lit_bool(upper)));

@@ -141,6 +141,9 @@ fn or<'a>(
     let none = me.under(exists, false, none);
     let Some(some) = some.transpose()? else { return none };
     let none = none?;
+    if let Some(order) = me.order_or_equal(&some, &none) {
+        return Ok(Value::Ordering(order));
+    }
     match me.g.bool_value(exists) {
         Some(false) => typed_like(me, none, &some, call.range),
         Some(true) => typed_like(me, some, &none, call.range),

@@ -230,17 +230,10 @@ impl<'a> Lower<'a> {
 
     /// The condition that a value is equal to a named constant.
     fn equals_constant(&mut self, name: &str, value: &Value<'a>, range: SrcRange) -> Lowered<Term> {
-        if let Value::Ordering(order) = value {
-            let sign = match name {
-                "Less" => Some(Sign::Less),
-                "Equal" => Some(Sign::Equal),
-                "Greater" => Some(Sign::Greater),
-                _ => None,
-            };
-            if let Some(sign) = sign {
-                let order = order.clone();
-                return Ok(self.has_sign(&order, sign));
-            }
+        if let Value::Ordering(order) = value
+            && let Some(sign) = Sign::named(name)
+        {
+            return Ok(self.has_sign(order, sign));
         }
         match (name, value) {
             ("None", Value::Option(_, exists)) => Ok(self.g.not(*exists)),

@@ -1,10 +1,11 @@
-//! Sorting: the order of the elements is a permutation of integers that comparisons compute, and
-//! the sorted elements are a gather. So a comparison is an exact decision, and the derivative of
-//! the elements is a scatter.
+//! Sorting: the order of the elements is a permutation of integers, and the sorted elements are a
+//! gather. So a comparison is an exact decision, and the derivative of the elements is a scatter.
 //!
-//! The permutation is found by merging runs of 1, 2, 4, .. elements, as a function of the source
-//! language that is lowered like one of the user's. Invariant: equal elements keep their order, as
-//! in Rust, and std's `sort_unstable_by` may order them in another way.
+//! A comparison is lowered for two placeholder items, to see which keys it compares. The keys are
+//! integers, or become integers in the order of the reals, and a primitive sorts them. If a
+//! comparison has no keys, the elements are merged by a function of the source language that is
+//! lowered like one of the user's. Invariant: equal elements keep their order, as in Rust, and
+//! std's `sort_unstable_by` may order them in another way.
 
 use std::cell::OnceCell;
 
@@ -13,15 +14,18 @@ use syn::ItemFn;
 use super::arith::axis_words;
 use super::changes::{moved, place_arg};
 use super::functions::require_elements;
+use super::iter::choose::{Comparison, Keys, compared_keys, mask};
 use super::lower::Lower;
 use super::methods::layout::move_axis;
+use super::order::KeyPair;
 use super::refs::results;
 use super::table::{Call, On, Row, row};
-use super::value::{Lowered, Value, Want};
+use super::value::{Lowered, Seq, Value, Want};
 use crate::translation::inference::InferenceKey;
 use ad_ir::catalogue::{self, wanted};
-use ad_ir::diag::Poison;
-use ad_ir::ir::{Elem, Term};
+use ad_ir::diag::{Poison, SrcRange};
+use ad_ir::ir::{Elem, IntTy, Lit, Term};
+use ad_ir::prim::{Cmp, Prim};
 
 /// Methods that sort.
 pub(super) const TABLE: &[Row] = &[
@@ -56,26 +60,43 @@ pub(super) const FUNCTIONS: &[Row] = &[
         .gives(results::array),
 ];
 
-/// The way in which two elements are compared.
-#[derive(Clone, Copy)]
-enum ComparedBy {
-    Comparison,
-    Key,
-    Value,
-    /// Real numbers: NaN comes last, and -0 is 0.
-    Number,
-}
-
-/// The functions that find the order, each parsed where it is used first.
+/// The functions that sort and search, each parsed where it is used first.
 #[derive(Default)]
 pub(super) struct Routines {
-    order: SortedIndices,
+    order: OnceCell<Option<ItemFn>>,
     place: OnceCell<Option<ItemFn>>,
     line: OnceCell<Option<ItemFn>>,
 }
 
-#[derive(Default)]
-struct SortedIndices([OnceCell<Option<ItemFn>>; 4]);
+/// The order of elements whose comparison has no key. Runs of 1, 2, 4, .. elements are merged.
+const MERGED: &str = "fn order_of<I_, F_>(items: &[I_], compare: F_) -> Vec<usize> {
+    let n = items.len();
+    let mut order: Vec<usize> = items.iter().enumerate().map(|(i, _)| i).collect();
+    let mut width = 1_usize;
+    while width < n {
+        let from = order.clone();
+        let mut i = 0_usize;
+        let mut j = 0_usize;
+        for k in 0..n {
+            let start = k - k % (2 * width);
+            let middle = (start + width).min(n);
+            let end = (middle + width).min(n);
+            if k == start {
+                i = start;
+                j = middle;
+            }
+            if j >= end || i < middle && !compare(&items[from[j]], &items[from[i]]).is_lt() {
+                order[k] = from[i];
+                i += 1;
+            } else {
+                order[k] = from[j];
+                j += 1;
+            }
+        }
+        width *= 2;
+    }
+    order
+}";
 
 /// The number of elements that are less than v.
 const PLACE: &str = "fn place_of<I_, T_>(items: &[I_], v: T_) -> usize {
@@ -96,54 +117,55 @@ const LINE: &str = "fn line_at<T_, X_, Y_>(x: T_, xs: &[X_], ys: &[Y_]) -> T_ {
     }
 }";
 
-impl SortedIndices {
-    fn get(&self, by: ComparedBy) -> Option<&ItemFn> {
-        let (parameter, before) = match by {
-            ComparedBy::Comparison => (", compare: F_", "compare(&items[from[j]], &items[from[i]]).is_lt()"),
-            ComparedBy::Key => (", key: F_", "key(&items[from[j]]).cmp(&key(&items[from[i]])).is_lt()"),
-            ComparedBy::Value => ("", "items[from[j]].cmp(&items[from[i]]).is_lt()"),
-            ComparedBy::Number => {
-                ("", "(items[from[j]] < items[from[i]] || !items[from[j]].is_nan() && items[from[i]].is_nan())")
-            }
-        };
-        let parse = || {
-            let text = format!(
-                "fn order_of<I_, F_>(items: &[I_]{parameter}) -> Vec<usize> {{
-                    let n = items.len();
-                    let mut order: Vec<usize> = items.iter().enumerate().map(|(i, _)| i).collect();
-                    let mut width = 1_usize;
-                    while width < n {{
-                        let from = order.clone();
-                        let mut i = 0_usize;
-                        let mut j = 0_usize;
-                        for k in 0..n {{
-                            let start = k - k % (2 * width);
-                            let middle = (start + width).min(n);
-                            let end = (middle + width).min(n);
-                            if k == start {{
-                                i = start;
-                                j = middle;
-                            }}
-                            if j >= end || i < middle && !{before} {{
-                                order[k] = from[i];
-                                i += 1;
-                            }} else {{
-                                order[k] = from[j];
-                                j += 1;
-                            }}
-                        }}
-                        width *= 2;
-                    }}
-                    order
-                }}"
-            );
-            syn::parse_str(&text).ok()
-        };
-        self.0[by as usize].get_or_init(parse).as_ref()
-    }
+/// The integer of a key, which is a scalar. Integers are in the order of their keys: -0 is 0, and
+/// NaN comes last.
+fn rank(me: &mut Lower<'_>, key: Term) -> Term {
+    let Elem::Real(ty) = me.g.elem(key) else { return key };
+    let zero = me.g.lit_real(ty, 0.0);
+    let (is_zero, is_number) = (me.g.compare(Cmp::Eq, key, zero), me.g.compare(Cmp::Eq, key, key));
+    let x = me.g.select(is_zero, zero, key);
+    let in_order = me.g.prim(Prim::TotalOrder, &[x]);
+    let last = me.g.lit(Lit::Int(IntTy::I64, i64::MAX.into()));
+    me.g.select(is_number, in_order, last)
 }
 
-fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by: ComparedBy) -> Lowered<Value<'a>> {
+/// The positions of the items in the order of their keys. Positions of items that do not exist come
+/// last.
+fn order_by_keys<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, range: SrcRange) -> Lowered<Term> {
+    let n = seq.dims.first().copied().ok_or(Poison)?;
+    let exists = mask(me, seq)?;
+    let mut order = None;
+    // Equal elements keep their order, so the most significant key comes last.
+    for &(key, descending) in keys.iter().rev() {
+        let Elem::Int(ty) = me.g.elem(key) else { return Err(Poison) };
+        let key = match exists {
+            Some(exists) => {
+                let (least, largest) = ty.range();
+                let last = me.g.lit(Lit::Int(ty, if descending { least } else { largest }));
+                let last = me.g.replicate(n, last);
+                me.g.select(exists, key, last)
+            }
+            None => key,
+        };
+        let at = |me: &mut Lower<'a>, x: Term, places: Term| {
+            me.build_with(n, range, |me, i| {
+                let place = me.g.index(places, &[i]);
+                Ok(Value::Term(me.g.index(x, &[place])))
+            })
+        };
+        order = Some(match order {
+            None => me.g.prim(Prim::Argsort(descending), &[key]),
+            Some(so_far) => {
+                let key = at(me, key, so_far)?;
+                let places = me.g.prim(Prim::Argsort(descending), &[key]);
+                at(me, so_far, places)?
+            }
+        });
+    }
+    Ok(order.unwrap_or_else(|| me.g.iota(n)))
+}
+
+fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, compare: &Comparison<'a, '_>) -> Lowered<Value<'a>> {
     let place = place_arg(me, call, 0)?;
     let mut items = me.read_place(&place)?;
     if let Value::Never = items {
@@ -159,24 +181,46 @@ fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, by: ComparedBy) -> Lowere
         };
         me.write_place(&place, items.clone())?;
     }
-    let routine = me.input.definitions().routines.order.get(by).ok_or(Poison)?;
-    let function = me.nested_function(routine)?;
-    let args: Vec<Value> = std::iter::once(items).chain(call.args.iter().skip(1).cloned()).collect();
-    let order = me.apply(&function, &args, call.range)?;
-    // Elements after the last one are moved too, if a step decides how many there are.
-    let order = match me.as_growable(&order, call.range)? {
-        Some(order) => order.all.first().copied().ok_or(Poison)?,
-        None => me.array(&order, call.range)?,
+    let seq = me.seq(&items, place.range)?;
+    let ranked = |me: &mut Lower<'a>, items: [Value<'a>; 2]| {
+        let mut order = compare(me, items)?;
+        order.0.iter_mut().for_each(|pair| *pair = KeyPair::of(pair.keys.map(|key| rank(me, key))));
+        Ok(order)
+    };
+    let order = match compared_keys(me, &seq, &ranked, call.range)? {
+        Some(keys) => order_by_keys(me, &seq, &keys, call.range)?,
+        None => merged(me, call, items)?,
     };
     moved(me, &place, |me, i, _| me.g.index(order, &[i]))
 }
 
+/// The order of items that a closure compares in a way that has no key.
+fn merged<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, items: Value<'a>) -> Lowered<Term> {
+    let definitions = me.input.definitions();
+    let routine = definitions.routines.order.get_or_init(|| syn::parse_str(MERGED).ok()).as_ref();
+    let function = me.nested_function(routine.ok_or(Poison)?)?;
+    let order = me.apply(&function, &[items, call.arg(1)?.0.clone()], call.range)?;
+    // Elements after the last one are moved too, if a step decides how many there are.
+    match me.as_growable(&order, call.range)? {
+        Some(order) => order.all.first().copied().ok_or(Poison),
+        None => me.array(&order, call.range),
+    }
+}
+
 fn sort_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    sorted(me, call, ComparedBy::Comparison)
+    let (f, range) = call.arg(1)?;
+    sorted(me, call, &|me, items| {
+        let value = me.apply(f, &items, range)?;
+        me.ordering(&value, range)
+    })
 }
 
 fn sort_by_key<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
-    sorted(me, call, ComparedBy::Key)
+    let (f, range) = call.arg(1)?;
+    sorted(me, call, &|me, [a, b]| {
+        let (a, b) = (me.apply(f, &[a], range)?, me.apply(f, &[b], range)?);
+        me.integer_order(&a, &b, range)
+    })
 }
 
 fn sort<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
@@ -185,7 +229,7 @@ fn sort<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     if me.elem_of(&items).is_some_and(Elem::is_real) {
         return Err(me.error(call.range, catalogue::sort_of_reals(call.name(), &place.text)));
     }
-    sorted(me, call, ComparedBy::Value)
+    sorted(me, call, &|me, [a, b]| me.integer_order(&a, &b, call.range))
 }
 
 /// An argument that is a vector of reals.
@@ -213,9 +257,12 @@ fn through<'a>(
 
 /// The positions of the elements in ascending order.
 fn order_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term) -> Lowered<Term> {
-    let routine = me.input.definitions().routines.order.get(ComparedBy::Number);
-    let order = through(me, call, routine, &[Value::Term(x)])?;
-    me.array(&order, call.range)
+    let n = me.g.shape(x)[0];
+    let ranks = me.build_with(n, call.range, |me, i| {
+        let element = me.g.index(x, &[i]);
+        Ok(Value::Term(rank(me, element)))
+    })?;
+    Ok(me.g.prim(Prim::Argsort(false), &[ranks]))
 }
 
 fn argsort<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -72,12 +72,17 @@ impl Gen {
         t
     }
 
-    /// Positions of elements, in a vector or in rows of 0, 1, 2, .. elements.
-    fn positions(&mut self, env: &Env, n: Term) -> Term {
+    /// Positions of elements, in a vector, in rows of 0, 1, 2, .. elements, or in an order.
+    fn positions(&mut self, env: &mut Env, n: Term) -> Term {
         let all = self.g.iota(n);
-        match env.pool.len() % 4 {
+        match env.pool.len() % 6 {
             0 => self.g.prim(Prim::RowIndex(false), &[all, n]),
             1 => self.g.prim(Prim::RowIndex(true), &[all, n]),
+            k @ (2 | 3) => {
+                let ty = self.rng.pick(&[IntTy::Usize, IntTy::I64, IntTy::U8]);
+                let keys = self.int(env, ty, &[n]);
+                self.g.prim(Prim::Argsort(k == 3), &[keys])
+            }
             _ => all,
         }
     }

@@ -593,6 +593,10 @@ fn reductions() -> Case {
         let r = c.g.reduce(op, 1, k);
         c.result(r);
     }
+    for descending in [false, true] {
+        let r = c.g.prim(Prim::Argsort(descending), &[k]);
+        c.result(r);
+    }
     let s = c.g.sum_all(k);
     c.result(s);
     let zero = c.g.lit_like(x, 0.5);

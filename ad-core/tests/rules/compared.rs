@@ -1,4 +1,4 @@
-//! Examples of the rules for integers that are compared with literals.
+//! Examples of the rules for integers that are compared with literals, and for extrema of literals.
 
 use super::*;
 
@@ -43,6 +43,22 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 let indices = f.g.iota(f.n);
                 let (indices, limits) = (f.g.replicate(f.n, indices), f.g.replicate_axes(least, &[1], &[f.n]));
                 f.g.compare(Cmp::Lt, indices, limits)
+            },
+        ],
+        "reduce.literal" => vec![
+            |f| {
+                let c = f.g.lit_shaped(Elem::F64, &[f.n, f.k], 1.5);
+                f.g.prim(Prim::Reduce(Reduce::Max, 2), &[c])
+            },
+            |f| {
+                let zero = f.g.lit_usize(0);
+                let c = f.g.lit_shaped(Elem::F64, &[f.n, zero], -2.0);
+                f.g.prim(Prim::Reduce(Reduce::Min, 1), &[c])
+            },
+            |f| {
+                let (yes, zero) = (f.g.lit_bool(true), f.g.lit_usize(0));
+                let c = f.g.broadcast(yes, &[f.n, zero]);
+                f.g.prim(Prim::Reduce(Reduce::Any, 1), &[c])
             },
         ],
         _ => Vec::new(),

@@ -9,6 +9,7 @@ use std::rc::Rc;
 
 use super::consume::{evaluate_all, tests};
 use crate::lower::Lower;
+use crate::order::{KeyPair, KeyPairs};
 use crate::refs::results;
 use crate::table::{self, Call, Mark, On, Row, row};
 use crate::value::{Lowered, Seq, Value};
@@ -57,7 +58,10 @@ enum Extreme {
 
 /// Arrays of keys by which items are compared. The flag says whether a smaller key counts as
 /// larger.
-type Keys = Vec<(Term, bool)>;
+pub(crate) type Keys = Vec<(Term, bool)>;
+
+/// A comparison of two items.
+pub(crate) type Comparison<'a, 'f> = dyn Fn(&mut Lower<'a>, [Value<'a>; 2]) -> Lowered<KeyPairs> + 'f;
 
 /// An iterator over one loop whose number of items is bounded, filtered or not. `keyed` is the
 /// number of items that the method's function takes, if it is applied to all items.
@@ -131,7 +135,7 @@ fn key_array<'a>(
 }
 
 /// The conditions that the items exist, as an array. `None` if all exist.
-fn mask<'a>(me: &mut Lower<'a>, seq: &Seq<'a>) -> Lowered<Option<Term>> {
+pub(crate) fn mask<'a>(me: &mut Lower<'a>, seq: &Seq<'a>) -> Lowered<Option<Term>> {
     if seq.whole() {
         return Ok(None);
     }
@@ -247,56 +251,69 @@ fn min_by_key<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>>
 }
 
 /// For each compared key, to which of the two items it belongs: whether the second one is first.
-/// `None` for a key that belongs to neither.
-fn sides<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, f: &Value<'a>, range: SrcRange) -> Lowered<Vec<Option<bool>>> {
+/// `None` for a key that belongs to neither. The whole is `None` if a comparison is not one of the
+/// same key of both items.
+fn sides<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, compare: &Comparison<'a, '_>) -> Lowered<Option<Vec<Option<bool>>>> {
     let size = seq.dims.first().copied().ok_or(Poison)?;
     let (i, (j, order)) = me.unchecked(|me| {
         me.in_loop(size, |me, i| {
-            me.in_loop(size, |me, j| {
-                with_item(me, seq, i, |me, a| {
-                    with_item(me, seq, j, |me, b| {
-                        let value = me.apply(f, &[a, b], range)?;
-                        me.ordering(&value, range)
-                    })
-                })
-            })
+            me.in_loop(size, |me, j| with_item(me, seq, i, |me, a| with_item(me, seq, j, |me, b| compare(me, [a, b]))))
         })
     });
     let (vi, vj) = (me.g.mk(Node::Var(i)), me.g.mk(Node::Var(j)));
-    let mut sides = Vec::new();
-    for (a, b) in order?.0 {
+    let mut side = |KeyPair { keys: [a, b], .. }: KeyPair| {
         let forwards = !me.g.mentions(a, j) && me.g.subst_vars(a, &[(i, vj)]) == b;
         let backwards = !me.g.mentions(a, i) && me.g.subst_vars(a, &[(j, vi)]) == b;
-        sides.push(match (forwards, backwards) {
-            (true, true) => None,
-            (true, false) => Some(false),
-            (false, true) => Some(true),
-            (false, false) => return Err(me.error(range, refused::comparison())),
-        });
-    }
-    Ok(sides)
+        match (forwards, backwards) {
+            (true, true) => Some(None),
+            (true, false) => Some(Some(false)),
+            (false, true) => Some(Some(true)),
+            (false, false) => None,
+        }
+    };
+    Ok(order?.0.into_iter().map(&mut side).collect())
+}
+
+/// The keys by which a function compares two items. `None` if it does not compare the same keys of
+/// both.
+pub(crate) fn compared_keys<'a>(
+    me: &mut Lower<'a>,
+    seq: &Seq<'a>,
+    compare: &Comparison<'a, '_>,
+    range: SrcRange,
+) -> Lowered<Option<Keys>> {
+    let Some(sides) = sides(me, seq, compare)? else { return Ok(None) };
+    let size = seq.dims.first().copied().ok_or(Poison)?;
+    // A single item is not compared.
+    let count = me.unchecked(|me| me.item_count(seq, range))?;
+    let two = me.g.lit_usize(2);
+    let compared = me.g.compare(Cmp::Ge, count, two);
+    let arrays = key_array(me, size, |me, i| {
+        with_item(me, seq, i, |me, item| {
+            let order = me.under(compared, true, |me| compare(me, [item.clone(), item]))?;
+            Ok(order.0.iter().map(|pair| pair.keys[0]).collect())
+        })
+    })?;
+    Ok(Some(arrays.into_iter().zip(sides).filter_map(|(key, side)| Some((key, side?))).collect()))
 }
 
 fn by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, which: Extreme) -> Lowered<Value<'a>> {
     let seq = one_loop(me, call, Some(2))?;
     let (f, range) = call.arg(1)?;
-    let sides = sides(me, &seq, f, range)?;
-    let size = seq.dims.first().copied().ok_or(Poison)?;
-    // A single item is not compared.
-    let count = me.unchecked(|me| me.item_count(&seq, range))?;
-    let two = me.g.lit_usize(2);
-    let compared = me.g.compare(Cmp::Ge, count, two);
-    let arrays = key_array(me, size, |me, i| {
-        with_item(me, &seq, i, |me, item| {
-            let order = me.under(compared, true, |me| {
-                let value = me.apply(f, &[item.clone(), item], range)?;
-                me.ordering(&value, range)
-            })?;
-            Ok(order.0.into_iter().map(|(a, _)| a).collect())
-        })
-    })?;
-    let keys: Keys = arrays.into_iter().zip(sides).filter_map(|(key, side)| Some((key, side?))).collect();
-    extreme(me, &seq, &keys, which)
+    let compare = |me: &mut Lower<'a>, items: [Value<'a>; 2]| {
+        let value = me.apply(f, &items, range)?;
+        let order = me.ordering(&value, range)?;
+        // Which item is the extreme one would depend on the order in which they are compared.
+        for pair in order.0.iter().filter(|pair| pair.nan_is_equal) {
+            let is_number = me.g.compare(Cmp::Eq, pair.keys[0], pair.keys[0]);
+            me.require(None, is_number, ad_ir::catalogue::reached::NAN_COMPARED);
+        }
+        Ok(order)
+    };
+    match compared_keys(me, &seq, &compare, range)? {
+        Some(keys) => extreme(me, &seq, &keys, which),
+        None => Err(me.error(range, refused::comparison())),
+    }
 }
 
 fn max_by<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

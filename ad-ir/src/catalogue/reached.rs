@@ -23,6 +23,7 @@ pub const INSERTED_PAST_END: &str = "an element is inserted past the end";
 pub const PRODUCT_OF_LENGTHS: &str = "the two vectors of a product have different lengths";
 pub const DIFF: &str = "diff: too few elements along the axis";
 pub const NONE: &str = "unwrap of `None`";
+pub const NAN_COMPARED: &str = "a comparison has a NaN: use `total_cmp`, which orders NaN too";
 pub const ERR: &str = "unwrap of an `Err`";
 pub const NO_ELEMENTS: &str = "parts of no elements";
 pub const STEP_OF_ZERO: &str = "a step of 0";

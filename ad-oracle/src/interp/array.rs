@@ -49,6 +49,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
         Prim::CumSum(_) => work.real += n,
+        Prim::Argsort(_) => work.discrete += n * u64::from(args[0].shape.last().map_or(1, |n| n.max(&1).ilog2() + 1)),
         Prim::Fourier(_) => work.real += 4 * n * u64::from(n.max(1).ilog2()),
         Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
@@ -260,6 +261,23 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             }
             let shape = [&args[0].shape[..args[0].shape.len() - 1], &[total]].concat();
             Ok(Array { elem: Elem::USIZE, shape, data: Data::Int(data) })
+        }
+        Prim::Argsort(descending) => {
+            let (_, xs) = ints(args[0])?;
+            let width = args[0].shape.last().map_or(1, |&width| width.max(1));
+            let mut data = vec![0; xs.len()];
+            for (row, places) in xs.chunks(width).zip(data.chunks_mut(width)) {
+                // Before an element come those that are before it in the order of the values, and
+                // equal ones of a smaller position.
+                for (k, x) in row.iter().enumerate() {
+                    let before = |&(j, y): &(usize, &i128)| {
+                        let less = if *descending { y > x } else { y < x };
+                        less || y == x && j < k
+                    };
+                    places[row.iter().enumerate().filter(before).count()] = k as i128;
+                }
+            }
+            Ok(Array { elem: Elem::USIZE, shape: args[0].shape.clone(), data: Data::Int(data) })
         }
         Prim::Stack => Array::from_rows(args[0].elem, &args[0].shape, args),
         Prim::Contract(c) => contract(c, args[0], args[1]),

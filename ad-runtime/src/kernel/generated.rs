@@ -326,6 +326,9 @@ pub trait Whole: Copy {
     /// The smallest element; the largest value of the type if there is none.
     #[must_use]
     fn smallest_of(x: &[Self]) -> Self;
+    /// The number of values of the type that are less.
+    #[must_use]
+    fn rank(self) -> u64;
 }
 
 macro_rules! whole {
@@ -364,6 +367,10 @@ macro_rules! whole {
             }
             fn smallest_of(x: &[$t]) -> $t {
                 x.iter().copied().min().unwrap_or(<$t>::MAX)
+            }
+            #[inline(always)]
+            fn rank(self) -> u64 {
+                self.abs_diff(<$t>::MIN) as u64
             }
         }
     )*};

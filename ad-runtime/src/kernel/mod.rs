@@ -23,8 +23,8 @@
 //!   in `_n` are for callers that are also compiled for a number of rows.
 //!
 //! No kernel may allocate, with these exceptions: kernels that return a `Vec` or a `Cow`;
-//! [`destination`] for an array that is not in standard layout; `matrixmultiply`; those of linear
-//! algebra; [`reserve`]; [`windows()`] and [`products`], which may copy an operand; and, with the
+//! [`argsort`]; [`destination`] for an array that is not in standard layout; `matrixmultiply`; those
+//! of linear algebra; [`reserve`]; [`windows()`] and [`products`], which may copy an operand; and, with the
 //! feature `rayon`, kernels that are divided into parts, but never those whose names end in
 //! `_off_heap`.
 
@@ -46,6 +46,7 @@ mod operand;
 mod product;
 mod reduce;
 mod small;
+mod sort;
 pub(crate) mod special;
 mod square;
 mod strided;
@@ -84,6 +85,7 @@ pub use reduce::{
     argmax, argmin, dot, dot_in, dot_with_copies, maximum, maximum_in, minimum, minimum_in, product, sum, sum_in,
     sum_of_squares,
 };
+pub use sort::{argsort, argsort_descending};
 pub(crate) use special::scalar_functions;
 pub use special::*;
 pub use strided::{Indices, absorbing_products, products, products_off_heap, products_within};

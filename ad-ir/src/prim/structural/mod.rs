@@ -19,6 +19,7 @@ mod part;
 mod reduce;
 mod replicate;
 mod rows;
+mod sort;
 mod stack;
 
 pub use call::{ByRule, Callee, Extent, Half, Returns};
@@ -390,6 +391,9 @@ primitives! {
         /// `[lens, total]`, integer: rows of these lengths are concatenated in a vector of `total`
         /// elements. For each element the number of its row, or (`true`) its place in it.
         RowIndex(bool) as (place) => rows::RowIndex(*place);
+        /// `[x]`, integer: the positions of the elements along the last axis in ascending or
+        /// (`true`) descending order. Equal elements keep their order.
+        Argsort(bool) as (descending) => sort::Argsort(*descending);
         /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is
         /// its only result, or the number of the record that has its results.
         Call(Rc<Callee>) as (callee) => call::Call(callee);

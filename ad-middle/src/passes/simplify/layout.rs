@@ -6,7 +6,7 @@ use super::{Rule, rule};
 use ad_ir::analysis::range::Facts;
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Elem, Graph, Node, Term, axis, other_axes};
-use ad_ir::prim::{Binary, Cmp, IntOp, Prim};
+use ad_ir::prim::{Binary, Cmp, IntOp, Prim, Reduce};
 
 pub(super) const RULES: &[Rule] = &[
     rule!(
@@ -30,6 +30,12 @@ pub(super) const RULES: &[Rule] = &[
     rule!("sum.pad", "sum (pad x) = pad (sum x), where x is inside along the summed axes", Loose, sum_pad),
     rule!("sum.recast", "sum (recast x) = recast (sum x), where the summed axes keep their sizes", Loose, sum_recast),
     rule!("sum.literal", "sum (replicate c) = c n, for a finite literal c", Loose, sum_literal),
+    rule!(
+        "reduce.literal",
+        "max (replicate c) = if no size is 0 { c } else { -inf } for a finite literal c; so min, all and any",
+        Exact,
+        reduce_literal
+    ),
     rule!("sum.neg", "sum (-x) = -(sum x), but for the sign of zero, also where x is masked", Loose, sum_neg),
     rule!("sum.single", "sum of an axis of size 1 drops it (but for the sign of zero)", Loose, sum_single),
     rule!("elementwise.replicate", "op (replicate x) (replicate y) = replicate (op x y)", Exact, elementwise_replicate),
@@ -264,6 +270,34 @@ fn sum_literal(g: &mut Graph, t: Term) -> Option<Term> {
     let sum = g.mul(count?, c);
     let shape = g.shape(t).to_vec();
     Some(g.broadcast(sum, &shape))
+}
+
+/// The extremum of equal elements is that element, if there is one.
+fn reduce_literal(g: &mut Graph, t: Term) -> Option<Term> {
+    let (prim, args) = args_of(g, t)?;
+    let Prim::Reduce(op, rank) = prim else { return None };
+    let x = args[0];
+    let (value, of_none) = match (op, g.elem(x)) {
+        (Reduce::Max | Reduce::Min, Elem::Real(ty)) => {
+            let c = g.real_value(x).filter(|c| c.is_finite())?;
+            let infinity = if op == Reduce::Max { f64::NEG_INFINITY } else { f64::INFINITY };
+            (g.lit_real(ty, c), g.lit_real(ty, infinity))
+        }
+        (Reduce::All | Reduce::Any, _) => {
+            let value = g.bool_value(x)?;
+            (g.lit_bool(value), g.lit_bool(op == Reduce::All))
+        }
+        _ => return None,
+    };
+    let shape = g.shape(x).to_vec();
+    let (kept, reduced) = shape.split_at(shape.len() - usize::from(rank));
+    let (zero, mut any) = (g.lit_usize(0), g.lit_bool(true));
+    for &n in reduced {
+        let not_empty = g.compare(Cmp::Lt, zero, n);
+        any = g.and(any, not_empty);
+    }
+    let value = g.cond(any, value, of_none);
+    Some(g.broadcast(value, kept))
 }
 
 /// One negation instead of one for each element, and a product below it can be fused with the
