@@ -28,6 +28,24 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
             let (empty, filled) = (f.g.compare(Cmp::Eq, f.k, none), f.g.compare(Cmp::Lt, none, f.k));
             f.g.cond(empty, f.c, filled)
         }],
+        "cond.same" => vec![
+            |f| {
+                let both = both(f);
+                let yes = f.g.lit_bool(true);
+                f.g.cond(both, yes, f.c)
+            },
+            |f| {
+                let both = both(f);
+                let inner = f.g.cond(f.c, f.x, f.y);
+                f.g.cond(both, f.x, inner)
+            },
+            |f| {
+                let both = both(f);
+                let neither = f.g.not(both);
+                let (no, inner) = (f.g.lit_bool(false), f.g.not(f.c));
+                f.g.cond(neither, inner, no)
+            },
+        ],
         "cond.exclusive" => vec![|f| {
             let is = [1, 2].map(|k| {
                 let k = f.g.lit_usize(k);
@@ -103,4 +121,11 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
         }],
         _ => Vec::new(),
     }
+}
+
+/// A condition that holds only where another one does.
+fn both(f: &mut Fixture) -> Term {
+    let (no, none) = (f.g.lit_bool(false), f.g.lit_usize(0));
+    let filled = f.g.compare(Cmp::Lt, none, f.k);
+    f.g.cond(f.c, filled, no)
 }

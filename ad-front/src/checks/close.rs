@@ -71,8 +71,15 @@ impl Lower<'_> {
                     if let Condition::Term(t, ..) = ok
                         && (said.of_call || self.g.depends_on(t, &carried))
                     {
-                        // The test of the worst index comes first, since it needs no loop.
-                        let t = match in_step.filter(|&c| c != t && self.g.bool_value(c) != Some(false)) {
+                        // The test of the worst index comes first if it needs no loop. A loop may not
+                        // end where the program does not reach it.
+                        let has_loop = |c: Term| {
+                            let reached = self.g.reachable(&[c]);
+                            let mut loops = reached.into_iter().filter(|&t| matches!(self.g.node(t), Node::Scan(_)));
+                            loops.any(|t| self.g.depends_on(t, &carried))
+                        };
+                        let first = |c: &Term| *c != t && self.g.bool_value(*c) != Some(false) && !has_loop(*c);
+                        let t = match in_step.filter(first) {
                             Some(sufficient) => {
                                 let yes = self.g.lit_bool(true);
                                 self.g.cond(sufficient, yes, t)

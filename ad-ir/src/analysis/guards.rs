@@ -126,14 +126,20 @@ pub fn parts(g: &Graph, (c, value): Guard) -> Vec<Guard> {
     }
 }
 
-/// The conditions of a set that do not follow from others of it.
-pub fn least(g: &Graph, set: &[Guard]) -> Vec<Guard> {
+/// The guards that follow from these as their parts, and parts of parts.
+pub fn all_parts(g: &Graph, set: &[Guard]) -> Vec<Guard> {
     let mut following: Vec<Guard> = set.iter().flat_map(|&guard| parts(g, guard)).collect();
     let mut next = 0;
     while let Some(&part) = following.get(next).filter(|_| next < MAX_CONDITIONS) {
         following.extend(parts(g, part));
         next += 1;
     }
+    following
+}
+
+/// The conditions of a set that do not follow from others of it.
+pub fn least(g: &Graph, set: &[Guard]) -> Vec<Guard> {
+    let following = all_parts(g, set);
     set.iter().copied().filter(|guard| !following.contains(guard)).collect()
 }
 

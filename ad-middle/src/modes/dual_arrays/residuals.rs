@@ -540,7 +540,7 @@ fn found_by_search(g: &Graph, t: Term) -> bool {
     match g.node(t) {
         Node::Prim(Prim::Reduce(..) | Prim::Sum(_), args) => g.shape(args[0]).iter().any(|&n| g.int_value(n).is_none()),
         Node::Proj(of, k) => match g.node(*of) {
-            Node::Scan(s) => (*k as usize) < s.init.len() && g.int_value(s.count).is_none(),
+            Node::Scan(s) => (*k as usize) < s.init.len() && (s.stop.is_some() || g.int_value(s.count).is_none()),
             _ => false,
         },
         Node::Cond { cond, then, other } => [cond, then, other].into_iter().any(|&t| found_by_search(g, t)),

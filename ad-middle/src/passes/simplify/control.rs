@@ -3,7 +3,7 @@
 use super::layout::replicated;
 use super::part::differs_by_small_constant;
 use super::{Rule, rule};
-use ad_ir::analysis::guards::{Guard, decided};
+use ad_ir::analysis::guards::{Guard, all_parts, decided};
 use ad_ir::analysis::zeros::is_zero;
 use ad_ir::ir::{Elem, Graph, Node, Put, Term, Type};
 use ad_ir::prim::{Binary, Cmp, IntOp, Prim};
@@ -17,6 +17,12 @@ pub(super) const RULES: &[Rule] = &[
         "cond(c, d, b) = cond(c, true, b) where c implies the condition d, and in the other arm",
         Exact,
         cond_decided
+    ),
+    rule!(
+        "cond.same",
+        "cond(c, a, cond(d, a, b)) = cond(d, a, b) where c implies d and contains it, also if a is true and b false",
+        Exact,
+        cond_same
     ),
     rule!(
         "cond.exclusive",
@@ -127,6 +133,30 @@ fn cond_decided(g: &mut Graph, t: Term) -> Option<Term> {
     };
     let (a2, b2) = (arm(g, a, true), arm(g, b, false));
     ((a, b) != (a2, b2)).then(|| g.cond(c, a2, b2))
+}
+
+fn cond_same(g: &mut Graph, t: Term) -> Option<Term> {
+    let (c, a, b) = cond(g, t)?;
+    let mut computed = None;
+    for (arm, other, value) in [(b, a, true), (a, b, false)] {
+        let mut facts = all_parts(g, &[(c, value)]);
+        facts.push((c, value));
+        let decided = |g: &Graph, d: Term| decided(g, d, &facts, MAX_CONDITIONS);
+        // What decides is computed by the other condition anyway.
+        let mut deciding = arm;
+        let same = match (cond(g, arm), g.bool_value(other)) {
+            (_, Some(known)) => decided(g, arm) == Some(known),
+            (Some((d, then, otherwise)), None) => {
+                deciding = d;
+                decided(g, d).is_some_and(|holds| if holds { then } else { otherwise } == other)
+            }
+            (None, None) => false,
+        };
+        if same && computed.get_or_insert_with(|| g.reachable(&[c])).binary_search(&deciding).is_ok() {
+            return Some(arm);
+        }
+    }
+    None
 }
 
 /// The integer and the literal that it is compared with, if the condition is `x == 1`.
