@@ -415,7 +415,7 @@ impl<'a> Lower<'a> {
     }
 
     /// Whether two values are equal as `#[derive(PartialEq)]` compares them. `None` if it does not.
-    fn derived_equality(&mut self, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Option<Lowered<Term>> {
+    pub(super) fn derived_equality(&mut self, a: &Value<'a>, b: &Value<'a>, range: SrcRange) -> Option<Lowered<Term>> {
         let all = |me: &mut Self, xs: &[Value<'a>], ys: &[Value<'a>]| -> Option<Lowered<Term>> {
             let mut same = me.g.lit_bool(true);
             for (x, y) in xs.iter().zip(ys) {

@@ -7,6 +7,7 @@ use super::functions::ints;
 use super::lower::Lower;
 use super::table::{Call, On, Row, row};
 use super::value::{Lowered, Value};
+use ad_ir::catalogue::{self, reached, wanted};
 use ad_ir::diag::Poison;
 use ad_ir::ir::{Elem, IntTy, Lit, Term};
 use ad_ir::prim::{Cmp, IntOp};
@@ -33,6 +34,7 @@ pub(super) const TABLE: &[Row] = &[
     row("trailing_ones", On::Int, (0, 0), |me, call| counted(me, call, true, trailing), "the ones after the last zero"),
     row("rotate_left", On::Int, (1, 1), |me, call| rotated(me, call, true), "the bits, the first n behind the others"),
     row("rotate_right", On::Int, (1, 1), |me, call| rotated(me, call, false), "the bits, the last n before the others"),
+    row("next_power_of_two", On::Int, (0, 0), next_power_of_two, "the least power of two not below it (unsigned)"),
 ];
 
 const WIDE: IntTy = IntTy::U64;
@@ -69,14 +71,19 @@ fn ones(me: &mut Lower, x: Term, _: IntTy) -> Term {
     })
 }
 
-/// The number of zeros before the first one. All bits from the first one on are set, and the number
-/// of these is subtracted from the width.
-fn leading(me: &mut Lower, x: Term, ty: IntTy) -> Term {
-    let set = [1, 2, 4, 8, 16, 32].into_iter().fold(x, |x, by| {
+/// The integer with all bits set from the first one on.
+fn filled(me: &mut Lower, x: Term) -> Term {
+    [1, 2, 4, 8, 16, 32].into_iter().fold(x, |x, by| {
         let by = number(me, by);
         let moved = me.g.int(IntOp::Shr, x, by);
         me.g.int(IntOp::BitOr, x, moved)
-    });
+    })
+}
+
+/// The number of zeros before the first one. All bits from the first one on are set, and the number
+/// of these is subtracted from the width.
+fn leading(me: &mut Lower, x: Term, ty: IntTy) -> Term {
+    let set = filled(me, x);
     let (ones, all) = (ones(me, set, ty), number(me, ty.bits().into()));
     me.g.int(IntOp::Sub, all, ones)
 }
@@ -113,6 +120,23 @@ fn counted<'a>(
     let x = wide(me, x, ty);
     let n = count(me, x, ty);
     Ok(Value::Term(me.g.cast(Elem::Int(IntTy::U32), n)))
+}
+
+/// The least power of two that is not less. In its predecessor all bits after the first one are set.
+fn next_power_of_two<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (ty, terms) = ints(me, call)?;
+    let &[x] = &terms[..] else { return Err(Poison) };
+    if ty.range().0 < 0 {
+        return Err(me.error(call.range, catalogue::expected(wanted::UNSIGNED_INTEGER, &format!("`{}`", ty.name()))));
+    }
+    let (one, largest) = (number(me, 1), number(me, 1 << (ty.bits() - 1)));
+    let x = wide(me, x, ty);
+    let fits = me.g.compare(Cmp::Le, x, largest);
+    me.require(None, fits, reached::POWER_OVERFLOWS);
+    let less = me.g.int(IntOp::Sub, x, one);
+    let set = filled(me, less);
+    let power = me.g.int(IntOp::Add, set, one);
+    Ok(Value::Term(me.g.cast(Elem::Int(ty), power)))
 }
 
 fn rotated<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, left: bool) -> Lowered<Value<'a>> {

@@ -61,6 +61,7 @@ pub(super) const TABLE: &[Row] = &[
     row("wrapping_add", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Add), "the sum, its low bits"),
     row("wrapping_sub", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Sub), "the difference, its low bits"),
     row("wrapping_mul", On::Int, (1, 1), |me, call| wrapping(me, call, IntOp::Mul), "the product, its low bits"),
+    row("wrapping_neg", On::Int, (0, 0), wrapping_neg, "the negation, its low bits"),
     row("checked_add", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Add), "the sum, an `Option`")
         .gives(results::unknown),
     row("checked_sub", On::Int, (1, 1), |me, call| checked(me, call, IntOp::Sub), "the difference, an `Option`")
@@ -554,17 +555,27 @@ impl Lower<'_> {
     }
 }
 
-/// Computes in a wider type, where nothing saturates, and casts back, which keeps the low bits.
 fn wrapping<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, op: IntOp) -> Lowered<Value<'a>> {
     let (ty, a, b) = me.operands(call, op)?;
+    Ok(Value::Term(wrapped(me, op, ty, [a, b])))
+}
+
+fn wrapping_neg<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
+    let (ty, x) = one(me, call)?;
+    let zero = me.filled_int(ty, 0, &[]);
+    Ok(Value::Term(wrapped(me, IntOp::Sub, ty, [zero, x])))
+}
+
+/// Computes in a wider type, where nothing saturates, and casts back, which keeps the low bits.
+fn wrapped(me: &mut Lower<'_>, op: IntOp, ty: IntTy, [a, b]: [Term; 2]) -> Term {
     let wide = match ty {
         IntTy::I32 => IntTy::I64,
         // A difference is negative if it wraps. A product is less than 2^64.
         IntTy::U8 | IntTy::U32 if op == IntOp::Mul => IntTy::U64,
         IntTy::U8 | IntTy::U32 => IntTy::I64,
-        _ => return Ok(Value::Term(me.wrapping_halves(op, ty, a, b))),
+        _ => return me.wrapping_halves(op, ty, a, b),
     };
     let (a, b) = (me.g.cast(Elem::Int(wide), a), me.g.cast(Elem::Int(wide), b));
     let result = me.g.int(op, a, b);
-    Ok(Value::Term(me.g.cast(Elem::Int(ty), result)))
+    me.g.cast(Elem::Int(ty), result)
 }

@@ -193,6 +193,12 @@ impl<'a> Lower<'a> {
             }
             _ => return Err(self.error(range, refused::construct(refused::Construct::Unknown))),
         };
+        if let (Value::Tuple(_), Value::Tuple(_), Cmp::Eq | Cmp::Ne) = (&left, &right, cmp)
+            && let Some(same) = self.derived_equality(&left, &right, range)
+        {
+            let same = same?;
+            return Ok(Value::Term(if cmp == Cmp::Eq { same } else { self.g.not(same) }));
+        }
         let (x, y) = self.converted(symbol, [&left, &right], ranges, (range, &texts))?;
         Ok(Value::Term(self.comparison(cmp, x, y, range)?))
     }

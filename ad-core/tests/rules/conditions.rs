@@ -39,12 +39,6 @@ pub(super) fn examples(rule: &str) -> Vec<Example> {
                 let inner = f.g.cond(f.c, f.x, f.y);
                 f.g.cond(both, f.x, inner)
             },
-            |f| {
-                let both = both(f);
-                let neither = f.g.not(both);
-                let (no, inner) = (f.g.lit_bool(false), f.g.not(f.c));
-                f.g.cond(neither, inner, no)
-            },
         ],
         "cond.exclusive" => vec![|f| {
             let is = [1, 2].map(|k| {

@@ -15,7 +15,7 @@ mod polynomial;
 use std::collections::{HashMap, HashSet};
 
 pub use self::linear::{Linear, sides, to_term};
-pub use self::polynomial::difference;
+pub use self::polynomial::{difference, positions_differ};
 use super::{Analyses, Analysis};
 use crate::ir::{Elem, Graph, IntTy, Node, Term};
 use crate::prim::{Cmp, IntOp, Prim};

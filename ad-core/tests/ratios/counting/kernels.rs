@@ -328,6 +328,18 @@ pub fn places_in_rows(out: &mut [usize], lens: &[usize], n: usize) {
     tick(len(out) + len(lens));
     plain::places_in_rows(out, lens, n);
 }
+/// A sort compares each element as often as the number of elements has digits.
+fn compared(elements: u64, n: usize) {
+    tick(2 * elements * u64::from(n.max(1).ilog2() + 1));
+}
+pub fn argsort<A: Whole>(out: &mut [usize], x: &[A], n: usize) {
+    compared(len(x), n);
+    plain::argsort(out, x, n);
+}
+pub fn argsort_descending<A: Whole>(out: &mut [usize], x: &[A], n: usize) {
+    compared(len(x), n);
+    plain::argsort_descending(out, x, n);
+}
 /// Work proportional to the elements of the result times the rows of the matrix.
 macro_rules! of_matrices {
     ($($name:ident($($operand:ident),*);)*) => {$(

@@ -1,11 +1,11 @@
 //! Sums of products of integers: `(h + 1) * w - h * w` is `w`. This module must never be called for
 //! a term that may be saturated.
 
-use crate::sorted::SortedMap;
+use crate::sorted::{SortedMap, SortedSet};
 
-use super::Facts;
+use super::{Facts, Linear};
 use crate::ir::{Elem, Graph, Node, Term, Type};
-use crate::prim::{IntOp, Prim};
+use crate::prim::{Cmp, IntOp, Prim};
 
 /// A sum of products, each with a coefficient. The factors of a product are sorted.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ struct Polynomial(SortedMap<Vec<Term>, i128>);
 
 /// The maximum number of products in a polynomial.
 const MAX_PRODUCTS: usize = 16;
+/// The maximum nesting of sums and products.
+const MAX_DEPTH: u32 = 8;
 
 impl Polynomial {
     fn add(&mut self, factors: Vec<Term>, coefficient: i128) -> Option<()> {
@@ -49,7 +51,10 @@ impl Polynomial {
             let (a, b) = (Self::of(facts, g, args[0], next)?, Self::of(facts, g, args[1], next)?);
             return if *op == IntOp::Add { a.plus(&b, 1) } else { a.times(&b) };
         }
-        let l = facts.linear(g, t);
+        Self::of_linear(&facts.linear(g, t))
+    }
+
+    fn of_linear(l: &Linear) -> Option<Polynomial> {
         let mut sum = Polynomial::default();
         for (&atom, &c) in &l.atoms {
             sum.add(vec![atom], c)?;
@@ -57,6 +62,77 @@ impl Polynomial {
         sum.add(Vec::new(), l.constant)?;
         Some(sum)
     }
+}
+
+impl Polynomial {
+    /// A linear form in which each product of several factors is an atom.
+    fn linear(&self, g: &mut Graph) -> Linear {
+        let mut l = Linear::default();
+        for (factors, &c) in &self.0 {
+            match factors.split_first() {
+                Some((&first, rest)) => {
+                    let product = rest.iter().fold(first, |product, &t| g.int(IntOp::Mul, product, t));
+                    l.atoms.insert(product, c);
+                }
+                None => l.constant = c,
+            }
+        }
+        l
+    }
+
+    /// The factors of its products, without those that are alone.
+    fn factors(&self) -> SortedSet<Term> {
+        self.0.keys().filter(|factors| factors.len() > 1).flatten().copied().collect()
+    }
+}
+
+/// Whether two positions `n * i + j` and `n * k + l` in a matrix that is stored as a vector differ,
+/// given comparisons that hold. A position that is saturated is outside of the vector, so it does
+/// not count.
+///
+/// The difference is a sum of products such as `n * k - n * i + l - j`. From a comparison `i < k`
+/// follows `n * i + n <= n * k` for each factor `n`, and the products are atoms of the proof.
+pub fn positions_differ(facts: &mut Facts, g: &mut Graph, (a, b): (Term, Term), known: &[(Term, bool)]) -> bool {
+    let mark = facts.mark();
+    let differ = differ(facts, g, (a, b), known).unwrap_or(false);
+    facts.forget(mark);
+    differ
+}
+
+fn differ(facts: &mut Facts, g: &mut Graph, (a, b): (Term, Term), known: &[(Term, bool)]) -> Option<bool> {
+    let [a, b] = [Polynomial::of(facts, g, a, MAX_DEPTH)?, Polynomial::of(facts, g, b, MAX_DEPTH)?];
+    let above = b.plus(&a, -1)?;
+    let strides = above.factors();
+    if strides.is_empty() {
+        return None;
+    }
+    for &(c, holds) in known {
+        let Node::Prim(Prim::Compare(op), args) = g.node(c) else { continue };
+        let (low, high, strict) = match (op, holds) {
+            (Cmp::Lt, true) => (args[0], args[1], true),
+            (Cmp::Le, true) => (args[0], args[1], false),
+            (Cmp::Gt, true) => (args[1], args[0], true),
+            (Cmp::Ge, true) => (args[1], args[0], false),
+            _ => continue,
+        };
+        let distance = facts.linear(g, high).combine(1, &facts.linear(g, low), -1)?;
+        let distance = Polynomial::of_linear(&distance.combine(1, &Linear::constant(i128::from(strict)), -1)?)?;
+        for &stride in &strides {
+            let scaled = distance.times(&Polynomial(SortedMap::from([(vec![stride], 1)])))?;
+            let fact = scaled.linear(g);
+            facts.learn(fact);
+        }
+    }
+    let goals = [1, -1].map(|sign| Polynomial::default().plus(&above, sign));
+    for goal in goals {
+        let mut goal = goal?;
+        goal.add(Vec::new(), -1)?;
+        let goal = goal.linear(g);
+        if facts.prove(g, &goal) {
+            return Some(true);
+        }
+    }
+    Some(false)
 }
 
 /// The difference `b - a` of two `usize` terms that are not saturated, over atoms that `closed`
@@ -68,7 +144,6 @@ pub fn difference(
     ordered: bool,
     closed: impl Fn(&Graph, Term) -> bool,
 ) -> Option<Term> {
-    const MAX_DEPTH: u32 = 8;
     let difference = Polynomial::of(facts, g, b, MAX_DEPTH)?.plus(&Polynomial::of(facts, g, a, MAX_DEPTH)?, -1)?;
     let fits = |t: Term| closed(g, t) && *g.ty(t) == Type::scalar(Elem::USIZE);
     if !difference.0.iter().all(|(factors, &c)| (ordered || c > 0) && factors.iter().all(|&t| fits(t))) {

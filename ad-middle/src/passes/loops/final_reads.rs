@@ -13,7 +13,7 @@ use crate::passes::rewrite::Rewriter;
 use crate::passes::trace;
 use crate::passes::{Context, Pass};
 use ad_ir::analysis::guards::{Guard, decided, else_blank};
-use ad_ir::analysis::range::{Checked, Facts, Linear};
+use ad_ir::analysis::range::{Checked, Facts, Linear, positions_differ};
 use ad_ir::analysis::sizes::Fixed;
 use ad_ir::choice::{Kind, choose};
 use ad_ir::ir::{Graph, Node, Scan, Term, Var};
@@ -277,7 +277,7 @@ impl Nest {
     }
 
     /// Whether an index of the read differs from that of the write.
-    fn indices_differ(&mut self, g: &Graph, index: &[Term], write: &Write) -> bool {
+    fn indices_differ(&mut self, g: &mut Graph, index: &[Term], write: &Write) -> bool {
         let mark = self.facts.mark();
         write.known.iter().for_each(|&(c, value)| self.facts.assume(g, c, value));
         let mut below = |a: Term, b: Term| {
@@ -285,7 +285,10 @@ impl Nest {
             let goal = b.combine(1, &a, -1).and_then(|l| l.combine(1, &Linear::constant(1), -1));
             goal.is_some_and(|goal| self.facts.prove(g, &goal))
         };
-        let differ = index.iter().zip(&write.index).any(|(&a, &b)| below(a, b) || below(b, a));
+        let mut differ = index.iter().zip(&write.index).any(|(&a, &b)| below(a, b) || below(b, a));
+        if let (false, &[a], &[b]) = (differ, index, &write.index[..]) {
+            differ = positions_differ(&mut self.facts, g, (a, b), &write.known);
+        }
         self.facts.forget(mark);
         differ
     }
