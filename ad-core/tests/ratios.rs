@@ -33,6 +33,8 @@ mod formulas;
 mod groups;
 #[path = "ratios/growing_rows.rs"]
 mod growing_rows;
+#[path = "ratios/integer_tables.rs"]
+mod integer_tables;
 #[path = "ratios/jacobians.rs"]
 mod jacobians;
 #[path = "ratios/kinds.rs"]
@@ -102,6 +104,7 @@ fn gradients_cost_a_fixed_number_of_times_the_function() {
         groups::all(),
         windows::all(),
         growing_rows::all(),
+        integer_tables::all(),
         added_elements::all(),
         recursive::all(),
         table::all(),

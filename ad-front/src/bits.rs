@@ -122,7 +122,8 @@ fn counted<'a>(
     Ok(Value::Term(me.g.cast(Elem::Int(IntTy::U32), n)))
 }
 
-/// The least power of two that is not less. In its predecessor all bits after the first one are set.
+/// The least power of two that is not less. In its predecessor all bits after the first one are
+/// set.
 fn next_power_of_two<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {
     let (ty, terms) = ints(me, call)?;
     let &[x] = &terms[..] else { return Err(Poison) };

@@ -14,7 +14,7 @@ use syn::ItemFn;
 use super::arith::axis_words;
 use super::changes::{moved, place_arg};
 use super::functions::require_elements;
-use super::iter::choose::{Comparison, Keys, compared_keys, mask};
+use super::iter::choose::{Comparison, Keys, compared_keys};
 use super::lower::Lower;
 use super::methods::layout::move_axis;
 use super::order::KeyPair;
@@ -118,51 +118,51 @@ const LINE: &str = "fn line_at<T_, X_, Y_>(x: T_, xs: &[X_], ys: &[Y_]) -> T_ {
 }";
 
 /// The integer of a key, which is a scalar. Integers are in the order of their keys: -0 is 0, and
-/// NaN comes last.
-fn rank(me: &mut Lower<'_>, key: Term) -> Term {
+/// NaN comes last, if there may be one.
+fn rank(me: &mut Lower<'_>, key: Term, may_be_nan: bool) -> Term {
     let Elem::Real(ty) = me.g.elem(key) else { return key };
     let zero = me.g.lit_real(ty, 0.0);
-    let (is_zero, is_number) = (me.g.compare(Cmp::Eq, key, zero), me.g.compare(Cmp::Eq, key, key));
+    let is_zero = me.g.compare(Cmp::Eq, key, zero);
     let x = me.g.select(is_zero, zero, key);
     let in_order = me.g.prim(Prim::TotalOrder, &[x]);
-    let last = me.g.lit(Lit::Int(IntTy::I64, i64::MAX.into()));
+    if !may_be_nan {
+        return in_order;
+    }
+    let (is_number, last) = (me.g.compare(Cmp::Eq, key, key), me.g.lit(Lit::Int(IntTy::I64, i64::MAX.into())));
     me.g.select(is_number, in_order, last)
 }
 
-/// The positions of the items in the order of their keys. Positions of items that do not exist come
-/// last.
+/// The positions of the items in the order of their keys. Positions after the last item stay as
+/// they are.
 fn order_by_keys<'a>(me: &mut Lower<'a>, seq: &Seq<'a>, keys: &Keys, range: SrcRange) -> Lowered<Term> {
     let n = seq.dims.first().copied().ok_or(Poison)?;
-    let exists = mask(me, seq)?;
+    let count = me.unchecked(|me| me.item_count(seq, range))?;
+    let at = |me: &mut Lower<'a>, x: Term, places: Term| {
+        me.build_with(n, range, |me, i| {
+            let place = me.g.index(places, &[i]);
+            Ok(Value::Term(me.g.index(x, &[place])))
+        })
+    };
     let mut order = None;
     // Equal elements keep their order, so the most significant key comes last.
     for &(key, descending) in keys.iter().rev() {
-        let Elem::Int(ty) = me.g.elem(key) else { return Err(Poison) };
-        let key = match exists {
-            Some(exists) => {
-                let (least, largest) = ty.range();
-                let last = me.g.lit(Lit::Int(ty, if descending { least } else { largest }));
-                let last = me.g.replicate(n, last);
-                me.g.select(exists, key, last)
-            }
-            None => key,
-        };
-        let at = |me: &mut Lower<'a>, x: Term, places: Term| {
-            me.build_with(n, range, |me, i| {
-                let place = me.g.index(places, &[i]);
-                Ok(Value::Term(me.g.index(x, &[place])))
-            })
-        };
         order = Some(match order {
-            None => me.g.prim(Prim::Argsort(descending), &[key]),
+            None => argsort_of(me, key, count, descending),
             Some(so_far) => {
                 let key = at(me, key, so_far)?;
-                let places = me.g.prim(Prim::Argsort(descending), &[key]);
+                let places = argsort_of(me, key, count, descending);
                 at(me, so_far, places)?
             }
         });
     }
     Ok(order.unwrap_or_else(|| me.g.iota(n)))
+}
+
+/// The positions of the first `count` of these integers in their order.
+fn argsort_of(me: &mut Lower<'_>, key: Term, count: Term, descending: bool) -> Term {
+    let one = me.g.lit_usize(1);
+    let lens = me.g.replicate(one, count);
+    me.g.prim(Prim::Argsort(descending), &[lens, key])
 }
 
 fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, compare: &Comparison<'a, '_>) -> Lowered<Value<'a>> {
@@ -184,7 +184,9 @@ fn sorted<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, compare: &Comparison<'a, 
     let seq = me.seq(&items, place.range)?;
     let ranked = |me: &mut Lower<'a>, items: [Value<'a>; 2]| {
         let mut order = compare(me, items)?;
-        order.0.iter_mut().for_each(|pair| *pair = KeyPair::of(pair.keys.map(|key| rank(me, key))));
+        for pair in &mut order.0 {
+            *pair = KeyPair::of(pair.keys.map(|key| rank(me, key, pair.nan_is_equal)));
+        }
         Ok(order)
     };
     let order = match compared_keys(me, &seq, &ranked, call.range)? {
@@ -260,9 +262,9 @@ fn order_of<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>, x: Term) -> Lowered<Ter
     let n = me.g.shape(x)[0];
     let ranks = me.build_with(n, call.range, |me, i| {
         let element = me.g.index(x, &[i]);
-        Ok(Value::Term(rank(me, element)))
+        Ok(Value::Term(rank(me, element, true)))
     })?;
-    Ok(me.g.prim(Prim::Argsort(false), &[ranks]))
+    Ok(argsort_of(me, ranks, n, false))
 }
 
 fn argsort<'a>(me: &mut Lower<'a>, call: &Call<'a, '_>) -> Lowered<Value<'a>> {

@@ -75,13 +75,15 @@ impl Gen {
     /// Positions of elements, in a vector, in rows of 0, 1, 2, .. elements, or in an order.
     fn positions(&mut self, env: &mut Env, n: Term) -> Term {
         let all = self.g.iota(n);
-        match env.pool.len() % 6 {
+        match env.pool.len() % 5 {
             0 => self.g.prim(Prim::RowIndex(false), &[all, n]),
             1 => self.g.prim(Prim::RowIndex(true), &[all, n]),
             k @ (2 | 3) => {
                 let ty = self.rng.pick(&[IntTy::Usize, IntTy::I64, IntTy::U8]);
                 let keys = self.int(env, ty, &[n]);
-                self.g.prim(Prim::Argsort(k == 3), &[keys])
+                let (one, len) = (self.g.lit_usize(1), self.int(env, IntTy::Usize, &[]));
+                let lens = self.g.replicate(one, len);
+                self.g.prim(Prim::Argsort(k == 3), &[lens, keys])
             }
             _ => all,
         }

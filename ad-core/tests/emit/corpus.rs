@@ -594,7 +594,9 @@ fn reductions() -> Case {
         c.result(r);
     }
     for descending in [false, true] {
-        let r = c.g.prim(Prim::Argsort(descending), &[k]);
+        let (one, two) = (c.g.lit_usize(1), c.g.lit_usize(2));
+        let lens = c.g.replicate(one, two);
+        let r = c.g.prim(Prim::Argsort(descending), &[lens, k]);
         c.result(r);
     }
     let s = c.g.sum_all(k);

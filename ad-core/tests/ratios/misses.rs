@@ -42,6 +42,7 @@ const COLLECTED: &[Miss] = &[
         "a = a . iter () . map (| v | v . sin () + 0.1)",
         "each number that an arm saves has a place in each step, also if the arms exclude each other",
     ),
+    ("v . sort_by (| a , b | a . partial_cmp (b) . unwrap ()) ; t +=", EACH_GROUP),
     ("w . push (a * a)", "there may be eight times the elements that are pushed"),
     ("k -= below . len () + 1 ; v = above", SHRINKS),
     ("inner += & (& v . insert_axis", "a part whose bounds a loop decides costs as much as the whole array"),

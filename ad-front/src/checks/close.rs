@@ -71,8 +71,8 @@ impl Lower<'_> {
                     if let Condition::Term(t, ..) = ok
                         && (said.of_call || self.g.depends_on(t, &carried))
                     {
-                        // The test of the worst index comes first if it needs no loop. A loop may not
-                        // end where the program does not reach it.
+                        // The test of the worst index comes first if it needs no loop. A loop may
+                        // not end where the program does not reach it.
                         let has_loop = |c: Term| {
                             let reached = self.g.reachable(&[c]);
                             let mut loops = reached.into_iter().filter(|&t| matches!(self.g.node(t), Node::Scan(_)));

@@ -135,7 +135,7 @@ fn key_array<'a>(
 }
 
 /// The conditions that the items exist, as an array. `None` if all exist.
-pub(crate) fn mask<'a>(me: &mut Lower<'a>, seq: &Seq<'a>) -> Lowered<Option<Term>> {
+fn mask<'a>(me: &mut Lower<'a>, seq: &Seq<'a>) -> Lowered<Option<Term>> {
     if seq.whole() {
         return Ok(None);
     }

@@ -132,7 +132,7 @@ impl<'a> Lower<'a> {
     }
 
     /// The number of items.
-    pub(super) fn item_count(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<Term> {
+    pub(crate) fn item_count(&mut self, seq: &Seq<'a>, range: SrcRange) -> Lowered<Term> {
         if let (Some(len), None) = (seq.len, &seq.present) {
             return Ok(len);
         }

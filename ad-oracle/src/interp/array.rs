@@ -49,7 +49,7 @@ pub(super) fn prim(prim: &Prim, args: &[&Array], work: &mut Work) -> Out {
         Prim::Sum(_) | Prim::Reduce(..) if args[0].elem.is_real() => work.real += input,
         Prim::Sum(_) | Prim::Reduce(..) => work.discrete += input,
         Prim::CumSum(_) => work.real += n,
-        Prim::Argsort(_) => work.discrete += n * u64::from(args[0].shape.last().map_or(1, |n| n.max(&1).ilog2() + 1)),
+        Prim::Argsort(_) => work.discrete += n * u64::from(args[1].shape.last().map_or(1, |n| n.max(&1).ilog2() + 1)),
         Prim::Fourier(_) => work.real += 4 * n * u64::from(n.max(1).ilog2()),
         Prim::Call(_) | Prim::Onto(..) | Prim::Returned(..) | Prim::Derived(_) => work.moved += n,
         Prim::Contract(c) => work.real += 2 * n * contracted(c, args[0]).1.iter().product::<usize>() as u64,
@@ -263,12 +263,13 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
             Ok(Array { elem: Elem::USIZE, shape, data: Data::Int(data) })
         }
         Prim::Argsort(descending) => {
-            let (_, xs) = ints(args[0])?;
-            let width = args[0].shape.last().map_or(1, |&width| width.max(1));
-            let mut data = vec![0; xs.len()];
-            for (row, places) in xs.chunks(width).zip(data.chunks_mut(width)) {
+            let ((_, lens), (_, xs)) = (ints(args[0])?, ints(args[1])?);
+            let width = args[1].shape.last().map_or(1, |&width| width.max(1));
+            let mut data: Vec<i128> = (0..xs.len()).map(|k| (k % width) as i128).collect();
+            for ((row, places), &len) in xs.chunks(width).zip(data.chunks_mut(width)).zip(lens) {
                 // Before an element come those that are before it in the order of the values, and
                 // equal ones of a smaller position.
+                let row = &row[..usize::try_from(len).map_or(width, |len| len.min(width))];
                 for (k, x) in row.iter().enumerate() {
                     let before = |&(j, y): &(usize, &i128)| {
                         let less = if *descending { y > x } else { y < x };
@@ -277,7 +278,7 @@ fn apply(prim: &Prim, args: &[&Array]) -> Out {
                     places[row.iter().enumerate().filter(before).count()] = k as i128;
                 }
             }
-            Ok(Array { elem: Elem::USIZE, shape: args[0].shape.clone(), data: Data::Int(data) })
+            Ok(Array { elem: Elem::USIZE, shape: args[1].shape.clone(), data: Data::Int(data) })
         }
         Prim::Stack => Array::from_rows(args[0].elem, &args[0].shape, args),
         Prim::Contract(c) => contract(c, args[0], args[1]),

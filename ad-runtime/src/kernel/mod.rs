@@ -23,10 +23,10 @@
 //!   in `_n` are for callers that are also compiled for a number of rows.
 //!
 //! No kernel may allocate, with these exceptions: kernels that return a `Vec` or a `Cow`;
-//! [`argsort`]; [`destination`] for an array that is not in standard layout; `matrixmultiply`; those
-//! of linear algebra; [`reserve`]; [`windows()`] and [`products`], which may copy an operand; and, with the
-//! feature `rayon`, kernels that are divided into parts, but never those whose names end in
-//! `_off_heap`.
+//! [`argsort`]; [`destination`] for an array that is not in standard layout; `matrixmultiply`;
+//! those of linear algebra; [`reserve`]; [`windows()`] and [`products`], which may copy an operand;
+//! and, with the feature `rayon`, kernels that are divided into parts, but never those whose names
+//! end in `_off_heap`.
 
 mod absorbing;
 mod blocks;

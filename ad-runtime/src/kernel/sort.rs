@@ -7,15 +7,15 @@ use super::generated::Whole;
 /// Rows of at most this many elements are sorted in memory on the stack.
 const FEW: usize = 32;
 
-/// For each row of `n` integers the positions of its elements in ascending order. Equal elements
-/// keep their order.
+/// For each row of `n` integers the positions of its first elements in ascending order, as many as
+/// `lens` says. Equal elements keep their order. The other positions stay as they are.
 ///
 /// # Panics
 ///
 /// If the lengths differ, or if they are not a whole number of rows.
 #[track_caller]
-pub fn argsort<A: Whole>(out: &mut [usize], x: &[A], n: usize) {
-    rows(out, x, n, A::rank);
+pub fn argsort<A: Whole>(out: &mut [usize], lens: &[usize], x: &[A], n: usize) {
+    rows(out, lens, (x, n), A::rank);
 }
 
 /// Like [`argsort`], in descending order.
@@ -24,18 +24,14 @@ pub fn argsort<A: Whole>(out: &mut [usize], x: &[A], n: usize) {
 ///
 /// If the lengths differ, or if they are not a whole number of rows.
 #[track_caller]
-pub fn argsort_descending<A: Whole>(out: &mut [usize], x: &[A], n: usize) {
-    rows(out, x, n, |x| !x.rank());
+pub fn argsort_descending<A: Whole>(out: &mut [usize], lens: &[usize], x: &[A], n: usize) {
+    rows(out, lens, (x, n), |x| !x.rank());
 }
 
 #[track_caller]
-fn rows<A: Whole>(out: &mut [usize], x: &[A], n: usize, rank: impl Fn(A) -> u64) {
+fn rows<A: Whole>(out: &mut [usize], lens: &[usize], (x, n): (&[A], usize), rank: impl Fn(A) -> u64) {
     assert!(out.len() == x.len(), "{} positions of {} elements", out.len(), x.len());
-    assert!(
-        if n == 0 { x.is_empty() } else { x.len().is_multiple_of(n) },
-        "{} elements are not a whole number of rows of {n}",
-        x.len()
-    );
+    assert!(x.len() == lens.len() * n, "{} elements are not {} rows of {n}", x.len(), lens.len());
     if n == 0 {
         return;
     }
@@ -44,16 +40,19 @@ fn rows<A: Whole>(out: &mut [usize], x: &[A], n: usize, rank: impl Fn(A) -> u64)
     let entry = |(k, &x): (usize, &A)| u128::from(rank(x)) << 64 | k as u128;
     let mut few = [0; FEW];
     let mut many = Vec::new();
-    let entries = match few.get_mut(..n) {
-        Some(few) => few,
-        None => {
-            many.resize(n, 0);
-            &mut many[..]
-        }
-    };
-    for (out, x) in out.chunks_exact_mut(n).zip(x.chunks_exact(n)) {
+    for ((out, x), &len) in out.chunks_exact_mut(n).zip(x.chunks_exact(n)).zip(lens) {
+        let len = len.min(n);
+        let entries = match few.get_mut(..len) {
+            Some(few) => few,
+            None => {
+                many.resize(len, 0);
+                &mut many[..]
+            }
+        };
         entries.iter_mut().zip(x.iter().enumerate()).for_each(|(to, x)| *to = entry(x));
         entries.sort_unstable();
-        out.iter_mut().zip(&*entries).for_each(|(to, &entry)| *to = (entry & u128::from(u64::MAX)) as usize);
+        let (first, others) = out.split_at_mut(len);
+        first.iter_mut().zip(&*entries).for_each(|(to, &entry)| *to = (entry & u128::from(u64::MAX)) as usize);
+        others.iter_mut().zip(len..).for_each(|(to, k)| *to = k);
     }
 }

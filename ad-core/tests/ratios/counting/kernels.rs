@@ -329,16 +329,16 @@ pub fn places_in_rows(out: &mut [usize], lens: &[usize], n: usize) {
     plain::places_in_rows(out, lens, n);
 }
 /// A sort compares each element as often as the number of elements has digits.
-fn compared(elements: u64, n: usize) {
-    tick(2 * elements * u64::from(n.max(1).ilog2() + 1));
+fn compared(lens: &[usize], all: u64) {
+    tick(all + lens.iter().map(|&n| 2 * n as u64 * u64::from(n.max(1).ilog2() + 1)).sum::<u64>());
 }
-pub fn argsort<A: Whole>(out: &mut [usize], x: &[A], n: usize) {
-    compared(len(x), n);
-    plain::argsort(out, x, n);
+pub fn argsort<A: Whole>(out: &mut [usize], lens: &[usize], x: &[A], n: usize) {
+    compared(lens, len(x));
+    plain::argsort(out, lens, x, n);
 }
-pub fn argsort_descending<A: Whole>(out: &mut [usize], x: &[A], n: usize) {
-    compared(len(x), n);
-    plain::argsort_descending(out, x, n);
+pub fn argsort_descending<A: Whole>(out: &mut [usize], lens: &[usize], x: &[A], n: usize) {
+    compared(lens, len(x));
+    plain::argsort_descending(out, lens, x, n);
 }
 /// Work proportional to the elements of the result times the rows of the matrix.
 macro_rules! of_matrices {

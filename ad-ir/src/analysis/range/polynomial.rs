@@ -81,8 +81,36 @@ impl Polynomial {
     }
 
     /// The factors of its products, without those that are alone.
-    fn factors(&self) -> SortedSet<Term> {
+    fn strides(&self) -> SortedSet<Term> {
         self.0.keys().filter(|factors| factors.len() > 1).flatten().copied().collect()
+    }
+
+    /// Comparisons multiplied by a factor, as polynomials that are not negative. Each has a product
+    /// that this polynomial subtracts.
+    fn facts_for_products(&self, facts: &mut Facts, g: &Graph, known: &[(Term, bool)]) -> Option<Vec<Polynomial>> {
+        let subtracted: Vec<&Vec<Term>> =
+            self.0.iter().filter(|(f, c)| f.len() > 1 && **c < 0).map(|(f, _)| f).collect();
+        let mut found = Vec::new();
+        for &(c, holds) in known.iter().filter(|_| !subtracted.is_empty()) {
+            let Node::Prim(Prim::Compare(op), args) = g.node(c) else { continue };
+            let (low, high, strict) = match (op, holds) {
+                (Cmp::Lt, true) => (args[0], args[1], true),
+                (Cmp::Le, true) => (args[0], args[1], false),
+                (Cmp::Gt, true) => (args[1], args[0], true),
+                (Cmp::Ge, true) => (args[1], args[0], false),
+                _ => continue,
+            };
+            let distance = facts.linear(g, high).combine(1, &facts.linear(g, low), -1)?;
+            let distance = distance.combine(1, &Linear::constant(i128::from(strict)), -1)?;
+            let distance = Polynomial::of_linear(&distance)?;
+            for stride in self.strides() {
+                let scaled = distance.times(&Polynomial(SortedMap::from([(vec![stride], 1)])))?;
+                if subtracted.iter().any(|f| scaled.0.get(*f).is_some_and(|&c| c < 0)) {
+                    found.push(scaled);
+                }
+            }
+        }
+        Some(found)
     }
 }
 
@@ -93,42 +121,26 @@ impl Polynomial {
 /// The difference is a sum of products such as `n * k - n * i + l - j`. From a comparison `i < k`
 /// follows `n * i + n <= n * k` for each factor `n`, and the products are atoms of the proof.
 pub fn positions_differ(facts: &mut Facts, g: &mut Graph, (a, b): (Term, Term), known: &[(Term, bool)]) -> bool {
-    let mark = facts.mark();
-    let differ = differ(facts, g, (a, b), known).unwrap_or(false);
-    facts.forget(mark);
-    differ
+    differ(facts, g, (a, b), known).unwrap_or(false)
 }
 
 fn differ(facts: &mut Facts, g: &mut Graph, (a, b): (Term, Term), known: &[(Term, bool)]) -> Option<bool> {
     let [a, b] = [Polynomial::of(facts, g, a, MAX_DEPTH)?, Polynomial::of(facts, g, b, MAX_DEPTH)?];
-    let above = b.plus(&a, -1)?;
-    let strides = above.factors();
-    if strides.is_empty() {
-        return None;
-    }
-    for &(c, holds) in known {
-        let Node::Prim(Prim::Compare(op), args) = g.node(c) else { continue };
-        let (low, high, strict) = match (op, holds) {
-            (Cmp::Lt, true) => (args[0], args[1], true),
-            (Cmp::Le, true) => (args[0], args[1], false),
-            (Cmp::Gt, true) => (args[1], args[0], true),
-            (Cmp::Ge, true) => (args[1], args[0], false),
-            _ => continue,
-        };
-        let distance = facts.linear(g, high).combine(1, &facts.linear(g, low), -1)?;
-        let distance = Polynomial::of_linear(&distance.combine(1, &Linear::constant(i128::from(strict)), -1)?)?;
-        for &stride in &strides {
-            let scaled = distance.times(&Polynomial(SortedMap::from([(vec![stride], 1)])))?;
-            let fact = scaled.linear(g);
+    for (low, high) in [(&a, &b), (&b, &a)] {
+        let mut goal = high.clone().plus(low, -1)?;
+        if goal.strides().is_empty() {
+            return None;
+        }
+        goal.add(Vec::new(), -1)?;
+        let mark = facts.mark();
+        for fact in goal.facts_for_products(facts, g, known)? {
+            let fact = fact.linear(g);
             facts.learn(fact);
         }
-    }
-    let goals = [1, -1].map(|sign| Polynomial::default().plus(&above, sign));
-    for goal in goals {
-        let mut goal = goal?;
-        goal.add(Vec::new(), -1)?;
         let goal = goal.linear(g);
-        if facts.prove(g, &goal) {
+        let above = facts.prove(g, &goal);
+        facts.forget(mark);
+        if above {
             return Some(true);
         }
     }

@@ -391,8 +391,9 @@ primitives! {
         /// `[lens, total]`, integer: rows of these lengths are concatenated in a vector of `total`
         /// elements. For each element the number of its row, or (`true`) its place in it.
         RowIndex(bool) as (place) => rows::RowIndex(*place);
-        /// `[x]`, integer: the positions of the elements along the last axis in ascending or
-        /// (`true`) descending order. Equal elements keep their order.
+        /// `[lens, x]`, integer: the positions of the elements along the last axis in ascending or
+        /// (`true`) descending order. Equal elements keep their order. Only the first elements of
+        /// each row are sorted, as many as `lens` says, whose last axis has the size 1.
         Argsort(bool) as (descending) => sort::Argsort(*descending);
         /// `[reached, argument...]`: a call of a function that is compiled on its own. The value is
         /// its only result, or the number of the record that has its results.

@@ -144,7 +144,7 @@ pub(super) const CHOICES: &[Line] = &[
     ("B", "{B}.cmp(&{B}).is_eq()", "boolean.cmp Ordering.is_eq", ""),
     ("B", "({I}, {I}).cmp(&({I}, {I})).is_ne()", "tuple.cmp Ordering.is_ne", ""),
     ("B", "{I}.is_power_of_two()", "integer.is_power_of_two", ""),
-    ("B", "({I}, {I} % 3) == ({I}, 1)", "", ""),
+    ("B", "(({I}, {I} % 3) == ({I}, 1))", "", ""),
     ("B", "({I} as i32 - 3).is_positive()", "integer.is_positive", ""),
     ("B", "({I} as i64 - 3).is_negative()", "integer.is_negative", ""),
     ("B", "({B} & {B})", "", ""),
