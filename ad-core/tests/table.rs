@@ -84,6 +84,7 @@ impl Program {
                     | Prim::LogDet
                     | Prim::CholeskyChange(_)
                     | Prim::RowIndex(_)
+                    | Prim::Argsort(_)
             );
             let border =
                 of_kernels || matches!(prim, Prim::Fourier(_) | Prim::Stack | Prim::Reshape | Prim::Replicate(_));

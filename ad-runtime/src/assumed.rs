@@ -119,8 +119,9 @@ pub mod methods {
         integers:
             abs_diff checked_add checked_div checked_mul checked_pow checked_rem checked_sub
             count_ones count_zeros div_ceil is_negative is_positive is_power_of_two leading_ones
-            leading_zeros pow saturating_add saturating_mul saturating_pow saturating_sub
-            trailing_ones trailing_zeros unsigned_abs wrapping_add wrapping_mul wrapping_sub;
+            leading_zeros next_power_of_two pow saturating_add saturating_mul saturating_pow
+            saturating_sub trailing_ones trailing_zeros unsigned_abs wrapping_add wrapping_mul
+            wrapping_neg wrapping_sub;
     }
 
     methods! { OfQueues, QUEUES:
